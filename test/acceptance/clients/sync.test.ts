@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { newPlace } from "../../cli/program.ts";
 import { expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { isOffline } from "./registry.ts";
-import { installWmill, type Wmill } from "./wmill.ts";
+import { installWmill, type Wmill } from "./wmill/wmill.ts";
 import { filesOf, writeWorkspace } from "./workspace-files.ts";
 
 const ALL = ["--yes", "--plain-secrets", "--include-schedules", "--include-triggers", "--include-groups"];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { until } from "../../support/harness.ts";
 import { type PostgresServer, startPostgres } from "../../support/peers/postgres-server.ts";
 import { isOffline } from "../clients/registry.ts";
-import { installWmill } from "../clients/wmill.ts";
+import { installWmill } from "../clients/wmill/wmill.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { newReader, type Reader } from "./reader.ts";
 

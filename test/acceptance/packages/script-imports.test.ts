@@ -1,50 +1,13 @@
 /** Scripts that import scripts: pinned when they are deployed, locked again when what they import is. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { completeLock } from "../../../src/features/code/scripts/imports/locking.ts";
 import { closeTemporarily, reopenWorkspace } from "../../../src/features/tenancy/workspaces/gate.ts";
 import { jobs } from "../../../src/platform/queue/tables.ts";
-import { type Ask, startTestServer, type TestServer, until } from "../../support/harness.ts";
+import { until } from "../../support/harness.ts";
+import { ask, deploy, openImports, run, type Status, server, untilRunGives } from "./script-imports-setup.ts";
 
-let server: TestServer;
-let ask: Ask;
-
-beforeAll(async () => {
-  server = await startTestServer();
-  ({ ask } = await server.workspace());
-  for (const name of ["lib", "app"]) await ask("POST", "/w/acme/folders/create", { name });
-});
-afterAll(() => server.stop());
-
-interface Status {
-  lock?: string;
-  lock_error_logs?: string;
-}
-
-/** Deploys, and waits until it is known whether it can run. */
-async function deploy(path: string, content: string, language = "bun", more: object = {}): Promise<Status> {
-  const before = await ask("GET", `/w/acme/scripts/get/p/${path}`);
-  const parent_hash = before.status === 200 ? before.json().hash : undefined;
-  const body = { path, content, language, parent_hash, ...more };
-  const created = await ask("POST", "/w/acme/scripts/create", body);
-  expect([created.status, created.text]).toEqual([201, expect.any(String)]);
-  return until(async () => {
-    const status = (await ask("GET", `/w/acme/scripts/deployment_status/h/${created.text}`)).json<Status>();
-    return status.lock !== undefined || status.lock_error_logs !== undefined ? status : undefined;
-  }, `the deployment of ${path}`);
-}
-
-const run = async (path: string, args = {}) => {
-  const { status, text, json } = await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, args);
-  return status < 400 ? json() : text;
-};
-
-/** What it answers once it is what is expected: importers are locked again in the background. */
-const untilRunGives = (path: string, result: unknown) =>
-  until(
-    async () => (Bun.deepEquals(await run(path), result) ? true : undefined),
-    `${path} to give ${result}`,
-  );
+openImports();
 
 describe("TypeScript", () => {
   const written: [name: string, specifier: string][] = [

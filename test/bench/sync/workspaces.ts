@@ -9,7 +9,7 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { installWmill } from "../../acceptance/clients/wmill.ts";
+import { installWmill } from "../../acceptance/clients/wmill/wmill.ts";
 import { EXECUTABLE, startServer } from "../tools/processes.ts";
 import { listDifferences } from "../tools/same-files.ts";
 

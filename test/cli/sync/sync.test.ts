@@ -1,11 +1,13 @@
 /** A workspace as files: `svc pull` and `svc push`. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { type Ended, newPlace, type Place } from "../program.ts";
-import { ENTER, sitDown } from "../session.ts";
+import { deploy, expectOk, startTestServer } from "../../support/harness.ts";
+import { newPlace, type Place } from "../program.ts";
 import { readFiles, WORKSPACE_FILES, writeFiles } from "./sync-files.ts";
+import { ask, edit, get, openSync, start, svc } from "./sync-setup.ts";
+
+openSync();
 
 const NOTHING = { code: 0, out: "nothing to change\n", err: "" };
 
@@ -85,35 +87,7 @@ describe("a folder is pushed into a workspace, and pulled unchanged", () => {
   }, 120_000);
 });
 
-let server: TestServer;
-let ask: Ask;
-let token: string;
-
-beforeAll(async () => {
-  server = await startTestServer();
-  ({ ask, token } = await server.workspace());
-  await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
-  await server.member("acme", "ann");
-});
-afterAll(() => server.stop());
-
-const get = async (path: string) => (await expectOk(ask("GET", `/w/acme${path}`))).json();
 const post = (path: string, body: object) => expectOk(ask("POST", `/w/acme${path}`, body));
-
-const svc = (place: Place, ...words: string[]): Promise<Ended> =>
-  place.svc([...words, "--workspace", "acme", "--url", server.url, "--token", token]);
-
-async function edit(place: Place, name: string, from: string, to: string): Promise<void> {
-  const file = Bun.file(join(place.folder, name));
-  const before = await file.text();
-  expect(before).toContain(from);
-  await file.write(before.replace(from, to));
-}
-
-const start = async (place: Place) => {
-  await writeFiles(place.folder, WORKSPACE_FILES);
-  expect(await svc(place, "push", "--yes", "--delete")).toMatchObject({ code: 0 });
-};
 
 test("local changes are applied on the server, and nothing else", async () => {
   using place = newPlace();
@@ -163,41 +137,6 @@ test("local changes are applied on the server, and nothing else", async () => {
     route_path: "orders/:number",
   });
   expect((await get("/websocket_triggers/get/f/data/feed")).filters).toEqual([{ key: "a", value: 2 }]);
-}, 60_000);
-
-test("a plan shows the differences in a few lines", async () => {
-  using place = newPlace();
-  await start(place);
-  await edit(place, "f/data/hello.ts", "hello ${name}", "good day, ${name}");
-  await edit(place, "f/data/host.variable.yaml", "example.org", "example.net");
-  await edit(place, "f/data/database.resource.yaml", "5432", "5433");
-  rmSync(join(place.folder, "f/data/nightly.schedule.yaml"));
-  await place.file("u/admin/new.ts", "export const main = () => 1\n");
-  const { out } = await svc(place, "push", "--dry-run", "--delete");
-  expect(out).toBe(`~ variable          f/data/host  value
-    - value: example.org
-    + value: example.net
-~ resource          f/data/database  value
-~ script            f/data/hello  content
-    - export const main = (name: string) => \`hello \${name}\`;
-    + export const main = (name: string) => \`good day, \${name}\`;
-+ script            u/admin/new
-- schedule          f/data/nightly
-5 changes: 1 to create, 3 to change, 1 to delete
-`);
-  const back = await svc(place, "pull", "--dry-run");
-  expect(back.out).toContain("    - value: example.net\n    + value: example.org\n");
-  const json = await svc(place, "push", "--dry-run", "--json");
-  expect(JSON.parse(json.out)).toEqual({
-    applied: false,
-    changes: [
-      { change: "change", kind: "variable", path: "f/data/host" },
-      { change: "change", kind: "resource", path: "f/data/database" },
-      { change: "change", kind: "script", path: "f/data/hello" },
-      { change: "create", kind: "script", path: "u/admin/new" },
-    ],
-    left: [{ kind: "schedule", path: "f/data/nightly" }],
-  });
 }, 60_000);
 
 test("nothing is deleted without --delete", async () => {
@@ -264,30 +203,6 @@ test("secrets are left out unless requested", async () => {
   await expectOk(ask("DELETE", "/w/acme/variables/delete/f/data/password"));
 }, 60_000);
 
-test("rejections are reported one by one, and stop nothing else", async () => {
-  using place = newPlace();
-  await start(place);
-  await place.file("f/data/broken.ts", "export const main = (\n");
-  await place.file(
-    "f/data/wrong.schedule.yaml",
-    "schedule: never\ntimezone: UTC\nscript_path: f/data/hello\n",
-  );
-  await place.file("f/data/right.variable.yaml", "value: yes it is\nis_secret: false\n");
-  const { code, err } = await svc(place, "push", "--yes");
-  expect(code).toBe(1);
-  expect(err).toContain("stored but cannot run: f/data/broken.ts:2:1: syntax error: ");
-  expect(err).toContain("schedule f/data/wrong: ");
-  expect(err).toContain(
-    "error: 1 of 3 changes could not be made; 1 of the 2 changes made cannot run yet\nhint: what was done stays;",
-  );
-  expect((await get("/variables/get/f/data/right")).value).toBe("yes it is");
-  const json = await svc(place, "push", "--yes", "--json");
-  expect(JSON.parse(json.out).changes).toEqual([
-    expect.objectContaining({ path: "f/data/wrong", error: expect.stringContaining("never") }),
-    expect.objectContaining({ path: "f/data/broken", error: expect.stringContaining("syntax error") }),
-  ]);
-}, 60_000);
-
 test("a generated schema follows the code; an edited one stays", async () => {
   using place = newPlace();
   await start(place);
@@ -336,46 +251,4 @@ test("workspace settings are included on request", async () => {
     error_handler: null,
     webhook: "https://hooks.example.org/out",
   });
-}, 60_000);
-
-test("an invalid folder changes nothing, and the file is named", async () => {
-  using place = newPlace();
-  const cases: [name: string, content: string, error: string][] = [
-    ["f/data/a.variable.yaml", "value: [", "f/data/a.variable.yaml is not YAML: "],
-    ["f/data/a.variable.yaml", "- 1", "f/data/a.variable.yaml: must be an object"],
-    ["f/data/b.script.yaml", "summary: B", "f/data/b.script.yaml: there is no code beside it"],
-    [
-      "f/data/c.flow/flow.yaml",
-      "value: {modules: [{id: a, value: {type: rawscript, language: bun, content: !inline ../../../secret}}]}",
-      "f/data/c.flow/flow.yaml, a, `content`: ../../../secret is outside of the flow's folder",
-    ],
-  ];
-  for (const [name, content, error] of cases) {
-    await place.file(name, content);
-    const { code, err } = await svc(place, "push", "--yes");
-    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(`error: ${error}`) });
-    rmSync(join(place.folder, name));
-  }
-  expect(await svc(place, "push")).toMatchObject({ code: 2, err: expect.stringContaining("holds nothing") });
-});
-
-test("it asks for confirmation; without a terminal it needs --yes", async () => {
-  using place = newPlace();
-  await start(place);
-  await edit(place, "f/data/host.variable.yaml", "example.org", "example.com");
-  expect(await svc(place, "push")).toMatchObject({
-    code: 2,
-    err: expect.stringContaining("--yes is missing"),
-  });
-  const words = ["push", "--workspace", "acme", "--url", server.url, "--token", token];
-  for (const [answer, code, value] of [
-    ["n", 130, "example.org"],
-    ["y", 0, "example.com"],
-  ] as const) {
-    using session = sitDown(place, words);
-    await session.sees("Apply these changes to workspace acme");
-    session.types(`${answer}${ENTER}`);
-    expect((await session.ended()).code).toBe(code);
-    expect(await get("/variables/get_value/f/data/host")).toBe(value);
-  }
 }, 60_000);

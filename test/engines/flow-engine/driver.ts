@@ -18,6 +18,7 @@ import type {
 } from "../../../src/engines/flow-engine/state.ts";
 import { computeTransition, createInitialState } from "../../../src/engines/flow-engine/transition.ts";
 import { toErrorValue } from "../../../src/engines/flow-engine/values.ts";
+import { compiled, type Name } from "./expressions.ts";
 import { frameLabel, leafLabel, lineOf, pathOf } from "./trace.ts";
 
 export interface Outcome {
@@ -294,17 +295,4 @@ export class FlowRun {
     const line = lineOf(run, step, this);
     this.trace.push(run.label ? `${run.label}: ${line}` : line);
   }
-}
-
-const NAMES = ["flow_input", "results", "previous_result", "result", "error", "resume", "resumes"] as const;
-type Name = (typeof NAMES)[number];
-const functions = new Map<string, (...values: unknown[]) => unknown>();
-
-function compiled(expr: string): (...values: unknown[]) => unknown {
-  let found = functions.get(expr);
-  if (!found) {
-    found = new Function(...NAMES, `return (${expr});`) as (...values: unknown[]) => unknown;
-    functions.set(expr, found);
-  }
-  return found;
 }

@@ -1,82 +1,38 @@
 /** Jobs that run on another server of the same PostgreSQL than the one that is called. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Ask, deploy, expectOk, until } from "../../support/harness.ts";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { deploy, expectOk, until } from "../../support/harness.ts";
 import { startBucket } from "../../support/peers/bucket.ts";
-import { rootOf, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
+import {
+  ask,
+  back,
+  both,
+  CALLS,
+  deployFlow,
+  ended,
+  frontTakes,
+  get,
+  holdGate,
+  openJobServers,
+  run,
+  running,
+  step,
+  token,
+  w,
+} from "./several-servers-jobs-setup.ts";
 
 setDefaultTimeout(60_000);
 
-/** Where a script waits until a moment has come. */
-function holdGate(until: Promise<void>) {
-  const gate = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    fetch: () => until.then(() => new Response("go")),
-  });
-  return { url: gate.url.href, [Symbol.dispose]: () => void gate.stop(true) };
-}
-
 describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", () => {
-  let both: TwoServers;
-  let ask: Ask;
-  let back: Ask;
-  let token: string;
-  let root: Awaited<ReturnType<typeof rootOf>>;
-  const w = "/w/acme";
-  const frontTakes = (worker_tags: string[]) =>
-    expectOk(root.ask("POST", "/configs/update/worker__front", { worker_tags }));
-
-  beforeAll(async () => {
-    both = await startTwoServers({ allowed_targets: "127.0.0.1" });
-    ({ ask, token } = both.admin);
-    back = both.atBack;
-    // Scripts are the back server's alone.
-    root = await rootOf(both);
-    await frontTakes(["dependency"]);
-    await expectOk(root.ask("POST", "/settings/global/base_url", { value: both.front.url }));
-  });
-  afterAll(() => both?.stop());
-
-  const step = (id: string, content: string, more: object = {}) => ({
-    id,
-    value: { type: "rawscript", language: "bun", content, input_transforms: {} },
-    ...more,
-  });
-  let flows = 0;
-  async function deployFlow(modules: object[], more: object = {}): Promise<string> {
-    const path = `u/admin/flow_${++flows}`;
-    await expectOk(ask("POST", `${w}/flows/create`, { path, summary: "", value: { modules, ...more } }));
-    return path;
-  }
-  const run = async (path: string, args: object = {}, from = ask) =>
-    (await expectOk(from("POST", `${w}/jobs/run/${path}`, args))).text;
-  const get = async (id: string) => (await expectOk(ask("GET", `${w}/jobs_u/get/${id}`))).json();
-  const ended = (id: string) =>
-    until(async () => {
-      const job = await get(id);
-      return job.type === "CompletedJob" ? job : undefined;
-    }, "the end");
-  const running = (id: string) =>
-    until(() => both.back.server.app.queue.has(id) || undefined, "the job at the back");
+  openJobServers();
 
   describe("calls", () => {
-    const calls = `export async function main(variable: string, path: string) {
-      const call = async (base: string) => {
-        const answer = await fetch(base + path, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } });
-        return [answer.status, await answer.text()];
-      };
-      const said = [await call(process.env.BASE_INTERNAL_URL!), await call(process.env.BASE_URL!)];
-      console.log(JSON.stringify(said), process.env.BASE_URL);
-      return { said, token: process.env.WM_TOKEN!.split("").join(" ") };
-    }`;
     const called = async (path: string) => {
       const id = await run("p/u/admin/calls", { path, variable: "" });
       const { result } = await ended(id);
       const log = (await ask("GET", `${w}/jobs_u/get_logs/${id}`)).text;
       return { said: result.said, token: result.token.replaceAll(" ", ""), log };
     };
-    beforeAll(() => deploy(ask, "acme", "u/admin/calls", calls));
+    beforeAll(() => deploy(ask, "acme", "u/admin/calls", CALLS));
 
     test("its own server and, by the public address, another, as its own identity", async () => {
       const { said, token: its, log } = await called("/api/w/acme/users/whoami");

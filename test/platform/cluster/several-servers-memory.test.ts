@@ -1,31 +1,24 @@
 /** What servers of one PostgreSQL keep in memory: what one changes, the other has forgotten soon after. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { workerTags } from "../../../src/platform/cluster/group-tags.ts";
 import { type Ask, deploy, expectOk, until } from "../../support/harness.ts";
-import { license } from "../../support/peers/license.ts";
-import { rootOf, soon, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
+import {
+  ask,
+  back,
+  both,
+  type Case,
+  isAlive,
+  openMemory,
+  root,
+  status,
+  testCases,
+  w,
+} from "./memory-setup.ts";
 
 setDefaultTimeout(60_000);
 
 describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates the other's cache", () => {
-  let both: TwoServers;
-  let root: Awaited<ReturnType<typeof rootOf>>;
-  let ask: Ask;
-  let back: Ask;
-  let eve: { token: string; ask: Ask };
-  let eveAtBack: Ask;
-  const w = "/w/acme";
-
-  beforeAll(async () => {
-    both = await startTwoServers({ allowed_targets: "127.0.0.1" });
-    root = await rootOf(both);
-    await expectOk(root.ask("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
-    ask = both.admin.ask;
-    back = both.atBack;
-    eve = await both.front.member("acme", "eve");
-    eveAtBack = both.back.as(eve.token);
-  });
-  afterAll(() => both?.stop());
+  openMemory();
 
   const flow = (path: string, expr: string) => ({
     path,
@@ -45,21 +38,13 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       },
     ],
   });
-  const status = (asked: Ask, method: string, path: string, body?: unknown) => async () =>
-    (await asked(method, path, body)).status;
   const result = (path: string) => async () =>
     (await back("POST", `${w}/jobs/run_wait_result/${path}`, {})).text;
 
-  interface Case {
-    name: string;
-    /** Makes what is remembered. */
-    make: () => Promise<unknown>;
-    /** What the other server answers. */
-    look: () => Promise<unknown>;
-    before: unknown;
-    change: () => Promise<unknown>;
-    after: unknown;
-  }
+  const isThere = async (id: string) => (await keeper("GET", `/w/${id}/variables/list`)).status === 200;
+  let pid: number | undefined;
+  let hash: string;
+  let keeper: Ask;
 
   const cases: Case[] = [
     {
@@ -98,78 +83,6 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       after: 400,
     },
     {
-      name: "who is not a super admin any more",
-      make: () =>
-        both.front.user("boss", { super_admin: true }).then((user) => (boss = both.back.as(user.token))),
-      look: () => status(boss, "GET", "/settings/list_global")(),
-      before: 200,
-      change: () => expectOk(root.ask("POST", "/users/update/boss@example.org", { is_super_admin: false })),
-      after: 403,
-    },
-    {
-      name: "who has become an operator",
-      make: async () => {},
-      look: () => eveAtBack("GET", `${w}/users/whoami`).then((answer) => answer.json().operator),
-      before: false,
-      change: () => expectOk(ask("POST", `${w}/users/update/eve`, { operator: true })),
-      after: true,
-    },
-    {
-      name: "who is an operator no more",
-      make: async () => {},
-      look: () => eveAtBack("GET", `${w}/users/whoami`).then((answer) => answer.json().operator),
-      before: true,
-      change: () => expectOk(ask("POST", `${w}/users/update/eve`, { operator: false })),
-      after: false,
-    },
-    {
-      name: "who may read a folder",
-      make: async () => {
-        await expectOk(ask("POST", `${w}/folders/create`, { name: "data" }));
-        const value = { path: "f/data/v", value: "v", is_secret: false, description: "" };
-        await expectOk(ask("POST", `${w}/variables/create`, value));
-      },
-      look: () => status(eveAtBack, "GET", `${w}/variables/get/f/data/v`)(),
-      before: 404,
-      change: () =>
-        expectOk(
-          ask("POST", `${w}/folders/update/data`, { extra_perms: { "u/eve": false, "u/admin": true } }),
-        ),
-      after: 200,
-    },
-    {
-      name: "who is in a group",
-      make: async () => {
-        await expectOk(ask("POST", `${w}/groups/create`, { name: "team", summary: "" }));
-        await expectOk(
-          ask("POST", `${w}/folders/create`, { name: "team", extra_perms: { "g/team": false } }),
-        );
-        const value = { path: "f/team/v", value: "v", is_secret: false, description: "" };
-        await expectOk(ask("POST", `${w}/variables/create`, value));
-      },
-      look: () => status(eveAtBack, "GET", `${w}/variables/get/f/team/v`)(),
-      before: 404,
-      change: () => expectOk(ask("POST", `${w}/groups/adduser/team`, { username: "eve" })),
-      after: 200,
-    },
-    {
-      name: "who was in a group",
-      make: async () => {},
-      look: () => status(eveAtBack, "GET", `${w}/variables/get/f/team/v`)(),
-      before: 200,
-      change: () => expectOk(ask("POST", `${w}/groups/removeuser/team`, { username: "eve" })),
-      after: 404,
-    },
-    {
-      name: "what somebody may see by an entry of the item's own",
-      make: () => deploy(ask, "acme", "u/admin/shared", "export const main = () => 1"),
-      look: () => status(eveAtBack, "POST", `${w}/jobs/run_wait_result/p/u/admin/shared`, {})(),
-      before: 404,
-      change: () =>
-        expectOk(ask("POST", `${w}/acls/add/script/u/admin/shared`, { owner: "u/eve", write: false })),
-      after: 200,
-    },
-    {
       name: "a route",
       make: async () => {},
       look: () => status(back, "GET", "/r/told")(),
@@ -197,23 +110,6 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       before: 200,
       change: () => expectOk(ask("POST", `${w}/http_triggers/setenabled/u/admin/told`, { enabled: false })),
       after: 404,
-    },
-    {
-      name: "a session of somebody who is taken out by a new list of all users",
-      make: async () => {
-        await license(both.front);
-        const gone = await both.front.user("gone");
-        // Known at the back alone: the server that takes the list has never seen the token.
-        goneAtBack = both.back.as(gone.token);
-      },
-      look: () => status(goneAtBack, "GET", "/users/whoami")(),
-      before: 200,
-      change: async () => {
-        const all = (await expectOk(root.ask("GET", "/users/export"))).json();
-        const kept = all.filter(({ email }: { email: string }) => email !== "gone@example.org");
-        await expectOk(root.ask("POST", "/users/overwrite", kept));
-      },
-      after: 401,
     },
     {
       name: "a setting of the instance",
@@ -302,49 +198,8 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       change: () => expectOk(ask("POST", `${w}/scripts/archive/p/u/admin/warm`)),
       after: false,
     },
-    {
-      name: "processes that are warm for who is gone",
-      make: async () => {
-        const { token } = await both.front.member("acme", "ghost");
-        await deploy(ask, "acme", "u/admin/pid", "export const main = () => process.pid");
-        await expectOk(ask("POST", `${w}/acls/add/script/u/admin/pid`, { owner: "u/ghost", write: false }));
-        const ran = await expectOk(
-          both.back.as(token)("POST", `${w}/jobs/run_wait_result/p/u/admin/pid`, {}),
-        );
-        pid = Number(ran.text);
-      },
-      look: async () => isAlive(pid!),
-      before: true,
-      change: () => expectOk(ask("DELETE", `${w}/users/delete/ghost`)),
-      after: false,
-    },
   ];
-  const isThere = async (id: string) => (await keeper("GET", `/w/${id}/variables/list`)).status === 200;
-  const isAlive = (process_id: number) => {
-    try {
-      process.kill(process_id, 0);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  let pid: number | undefined;
-  let hash: string;
-  let boss: Ask;
-  let keeper: Ask;
-  let goneAtBack: Ask;
-
-  test.each(cases.map((each) => [each.name, each] as const))(
-    "%s",
-    async (_, { make, look, before, change, after }) => {
-      await make();
-      // Asked twice: from now on it is answered from memory.
-      await look();
-      expect(await soon(look, before)).toEqual(before);
-      await change();
-      expect(await soon(look, after)).toEqual(after);
-    },
-  );
+  testCases(cases);
 
   test("an error handler set on another server is started for the next failure", async () => {
     await deploy(ask, "acme", "u/admin/fails", "export const main = () => { throw new Error('no') }");

@@ -1,6 +1,5 @@
 /** Several servers on one PostgreSQL: what one changes or finishes, the others know. */
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
 import {
@@ -13,42 +12,22 @@ import {
   reopenWorkspace,
 } from "../../../src/features/tenancy/workspaces/gate.ts";
 import { newPlace, SOURCE_PROGRAM, start } from "../../cli/program.ts";
+import { deploy, expectOk, type TestServer, until } from "../../support/harness.ts";
 import {
-  createDatabase,
-  deploy,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../support/harness.ts";
-import { startProxy } from "../../support/peers/cuttable-proxy.ts";
+  admin,
+  atBack,
+  back,
+  database,
+  front,
+  openServers,
+  postgres,
+  SVC_SECRET_KEY,
+} from "./several-servers-setup.ts";
 
 setDefaultTimeout(60_000);
 
-const postgres = process.env.DATABASE_URL;
-const SVC_SECRET_KEY = "0123456789abcdef0123456789abcdef";
-
 describe.skipIf(!postgres)("servers of one database", () => {
-  let database: Awaited<ReturnType<typeof createDatabase>>;
-  /** Takes calls, and has no room for jobs of its own. */
-  let front: TestServer;
-  let back: TestServer;
-  let admin: Awaited<ReturnType<TestServer["workspace"]>>;
-  let atBack: TestServer["operator"];
-
-  beforeAll(async () => {
-    database = await createDatabase(postgres!, "migrated");
-    const both = { database_url: database.url, secret_key: SVC_SECRET_KEY };
-    front = await startTestServer({ ...both, workers: 1 });
-    back = await startTestServer(both);
-    admin = await front.workspace();
-    atBack = back.as(admin.token);
-  });
-  afterAll(async () => {
-    await back?.stop();
-    await front?.stop();
-    await database?.drop();
-  });
+  openServers();
 
   /** Keeps the one slot of the front server busy until the returned function is called. */
   async function occupy(): Promise<() => Promise<void>> {
@@ -225,135 +204,6 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await change((client) => client`UPDATE workspace_environment SET value = 'blue' WHERE name = 'COLOUR'`);
       await cut();
       await soon(call, "blue");
-    });
-  });
-
-  describe("a separate worker", () => {
-    const env = () => ({
-      DATABASE_URL: database.url,
-      SVC_SECRET_KEY,
-      SVC_LEASE_S: "3",
-      SVC_WORKERS: "2",
-      // Files outside of a job's own folder tell here how often it was begun.
-      SVC_SANDBOX: "off",
-    });
-    const runTagged = async (tag: string, args: object) =>
-      (await expectOk(admin.ask("POST", `/w/acme/jobs/run/p/u/admin/slow?tag=${tag}`, args))).text;
-    const jobOf = async (id: string) => (await expectOk(admin.ask("GET", `/w/acme/jobs_u/get/${id}`))).json();
-    const ended = (id: string) =>
-      until(async () => {
-        const job = await jobOf(id);
-        return job.type === "CompletedJob" ? job : undefined;
-      }, "the end of the job");
-
-    beforeAll(async () => {
-      const code =
-        "export async function main(file: string, ms: number) { require('node:fs').appendFileSync(file, 'x'); await Bun.sleep(ms); return 'done'; }";
-      await deploy(admin.ask, "acme", "u/admin/slow", code);
-      // The servers leave the tag to the workers.
-      const { ask: root } = await front.user("root", { super_admin: true });
-      await expectOk(root("POST", "/settings/global/custom_tags", { value: ["far"] }));
-      const worker_tags = ["bun", "flow", "dependency"];
-      await expectOk(root("POST", "/configs/update/worker__default", { worker_tags }));
-    });
-
-    test("runs jobs with its tags, is listed, and signs off", async () => {
-      using place = newPlace();
-      const id = await runTagged("far", { file: join(place.folder, "ran"), ms: 0 });
-      using worker = start(place, ["worker", "--tags", "far", "--group", "edge", "--json"], env());
-      await worker.says('"worker"');
-      expect(await ended(id)).toMatchObject({ success: true, result: "done" });
-      const listed = async () => {
-        const all: { worker_group: string; custom_tags: string[]; last_job_id?: string }[] = (
-          await expectOk(front.operator("GET", "/workers/list"))
-        ).json();
-        return all.find(({ worker_group }) => worker_group === "edge");
-      };
-      const told = await until(async () => {
-        const worker = await listed();
-        return worker?.last_job_id === id ? worker : undefined;
-      }, "the worker in the list, with its job");
-      expect(told).toMatchObject({ custom_tags: ["far"] });
-      worker.child.kill("SIGTERM");
-      expect((await worker.ended()).code).toBe(0);
-      expect(await listed()).toBeUndefined();
-    });
-
-    test("that is killed loses its job to another, and the job ends", async () => {
-      using place = newPlace();
-      using other = newPlace();
-      const file = join(place.folder, "ran");
-      using lost = start(place, ["worker", "--tags", "far", "--json"], env());
-      await lost.says('"worker"');
-      const id = await runTagged("far", { file, ms: 2_000 });
-      await until(() => (existsSync(file) ? true : undefined), "the job at work");
-      lost.child.kill("SIGKILL");
-      using second = start(other, ["worker", "--tags", "far", "--json"], env());
-      expect(await ended(id)).toMatchObject({ success: true, result: "done" });
-      expect(readFileSync(file, "utf8")).toBe("xx");
-      second.child.kill("SIGTERM");
-      await second.ended();
-    });
-
-    test("that was suspended cannot complete, when it resumes, a job that was given to another", async () => {
-      using place = newPlace();
-      using other = newPlace();
-      const file = join(place.folder, "ran");
-      using stopped = start(place, ["worker", "--tags", "far", "--json"], env());
-      await stopped.says('"worker"');
-      const id = await runTagged("far", { file, ms: 6_000 });
-      await until(() => (existsSync(file) ? true : undefined), "the job at work");
-      stopped.child.kill("SIGSTOP");
-      using second = start(other, ["worker", "--tags", "far", "--json"], env());
-      await until(() => (readFileSync(file, "utf8") === "xx" ? true : undefined), "the job at work again");
-      // What it ran meanwhile is over by now, and it says so first.
-      await until(async () => ((await jobOf(id)).type === "CompletedJob" ? true : undefined), "the end");
-      const end = await jobOf(id);
-      stopped.child.kill("SIGCONT");
-      await stopped.says("another worker holds it by now");
-      expect(await jobOf(id)).toEqual(end);
-      expect(end).toMatchObject({ success: true, result: "done" });
-      for (const each of [second, stopped]) {
-        each.child.kill("SIGTERM");
-        await each.ended();
-      }
-    });
-
-    test("that was cut off from the database cannot complete, when it is back, a job that was given to another", async () => {
-      using place = newPlace();
-      using other = newPlace();
-      const { hostname, port } = new URL(database.url);
-      using proxy = await startProxy({ hostname, port: Number(port) });
-      const through = new URL(database.url);
-      through.port = String(proxy.port);
-      const file = join(place.folder, "ran");
-      using far = start(place, ["worker", "--tags", "far", "--json"], {
-        ...env(),
-        DATABASE_URL: through.href,
-      });
-      await far.says('"worker"');
-      const id = await runTagged("far", { file, ms: 3_000 });
-      await until(() => (existsSync(file) ? true : undefined), "the job at work");
-      proxy.cut();
-      using second = start(other, ["worker", "--tags", "far", "--json"], env());
-      const end = await ended(id);
-      expect(readFileSync(file, "utf8")).toBe("xx");
-      proxy.mend();
-      await far.says("another worker holds it by now");
-      expect(await jobOf(id)).toEqual(end);
-      expect(end).toMatchObject({ success: true, result: "done" });
-      // It works on, now that it is back.
-      second.child.kill("SIGTERM");
-      await second.ended();
-      expect(await ended(await runTagged("far", { file, ms: 0 }))).toMatchObject({ success: true });
-      far.child.kill("SIGTERM");
-      await far.ended();
-    });
-
-    test("needs a database to share", async () => {
-      using place = newPlace();
-      const { code, err } = await place.svc(["worker"]);
-      expect([code, err]).toEqual([2, expect.stringContaining("set DATABASE_URL")]);
     });
   });
 

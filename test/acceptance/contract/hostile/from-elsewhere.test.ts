@@ -1,44 +1,10 @@
 /** What people's repositories hold goes in as it is, is given back as it was, and gives nobody more rights. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createCipheriv, createHash, createHmac } from "node:crypto";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { deploy, expectOk } from "../../../support/harness.ts";
+import { ann, ask, file, form, get, openElsewhere, post, server, token, w } from "./elsewhere-setup.ts";
 
-let server: TestServer;
-let ask: Ask;
-let ann: Ask;
-let token: string;
-
-const w = "/w/acme";
-
-beforeAll(async () => {
-  server = await startTestServer();
-  ({ ask, token } = await server.workspace());
-  ({ ask: ann } = await server.member("acme", "ann"));
-  await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
-  await deploy(ask, "acme", "u/admin/echo", "export const main = (x?: number) => x ?? 'ran'");
-});
-afterAll(() => server.stop());
-
-const post = (path: string, body: unknown) => expectOk(ask("POST", `${w}${path}`, body));
-const get = async (path: string) => (await expectOk(ask("GET", `${w}${path}`))).json();
-
-/** A file of the archive. */
-async function file(name: string, more = ""): Promise<unknown> {
-  const url = `${server.url}/api${w}/workspaces/tarball?archive_type=tar&include_triggers=true&include_schedules=true&include_workspace_dependencies=true${more}`;
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-  const found = (await new Bun.Archive(await answer.bytes()).files()).get(name);
-  const text = await found?.text();
-  return name.endsWith(".json") && text !== undefined ? JSON.parse(text) : text;
-}
-
-async function form(path: string, field: string, json: unknown, files: Record<string, string>) {
-  const body = new FormData();
-  body.append(field, JSON.stringify(json));
-  for (const [name, content] of Object.entries(files)) body.append(name, new Blob([content]), name);
-  const headers = { authorization: `Bearer ${token}` };
-  const answer = await fetch(`${server.url}/api${w}${path}`, { method: "POST", headers, body });
-  return { status: answer.status, text: await answer.text() };
-}
+openElsewhere();
 
 describe("a folder", () => {
   const body = {

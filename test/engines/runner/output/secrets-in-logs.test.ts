@@ -1,98 +1,27 @@
 /** What a job has read of secrets is masked in its log and its result stream, however it prints them. */
-
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
 import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
-import { createJobTokens } from "../../../../src/features/tenancy/tokens/job-tokens.ts";
 import { jobStreams } from "../../../../src/platform/queue/tables.ts";
-import {
-  type Answer,
-  type Ask,
-  deploy,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../../support/harness.ts";
+import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";
+import {
+  ask,
+  BASH_READ,
+  deployNew,
+  eventsOf,
+  logOf,
+  openSecrets,
+  PYTHON_READ,
+  READ,
+  run,
+  runNew,
+  SECRET,
+  server,
+  storeVariable,
+} from "./secrets-setup.ts";
 
-const SECRET = "open-sesame-4711";
-const KEY = '-----BEGIN KEY-----\nMIIEvQIBADANBgkq\n"quoted" = yes\n-----END KEY-----\n';
-
-let server: TestServer;
-let ask: Ask;
-
-const storeVariable = (to: Ask, name: string, value: string, is_secret = true) =>
-  expectOk(
-    to("POST", "/w/acme/variables/create", { path: `u/admin/${name}`, value, is_secret, description: "" }),
-  );
-
-beforeAll(async () => {
-  server = await startTestServer();
-  ({ ask } = await server.workspace());
-  await storeVariable(ask, "secret", SECRET);
-  await storeVariable(ask, "key", KEY);
-  await storeVariable(ask, "other", "never-read-by-jobs");
-  await storeVariable(ask, "plain", "no secret at all", false);
-});
-afterAll(() => server.stop());
-
-/** Reads a variable in TypeScript, as existing clients do. */
-const READ = `const read = async (path: string) => {
-  const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/variables/get_value/u/admin/" + path;
-  const answer = await fetch(url, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } });
-  return answer.json() as Promise<string>;
-};`;
-
-const PYTHON_READ = `import json, os, sys, time, urllib.request
-def read(path):
-    url = os.environ["BASE_INTERNAL_URL"] + "/api/w/acme/variables/get/u/admin/" + path
-    request = urllib.request.Request(url, headers={"authorization": "Bearer " + os.environ["WM_TOKEN"]})
-    return json.load(urllib.request.urlopen(request))["value"]
-`;
-
-const BASH_READ = `read_secret() {
-  address="\${BASE_INTERNAL_URL#http://}"
-  exec 3<>"/dev/tcp/\${address%:*}/\${address#*:}"
-  printf 'GET /api/w/acme/variables/get_value/u/admin/%s HTTP/1.1\\r\\nhost: svc\\r\\nconnection: close\\r\\nauthorization: Bearer %s\\r\\n\\r\\n' "$1" "$WM_TOKEN" >&3
-  tail -n 1 <&3 | tr -d '"'
-}
-secret="$(read_secret secret)"
-`;
-
-let deployed = 0;
-async function deployNew(content: string, language = "bun"): Promise<string> {
-  const path = `u/admin/prints_${++deployed}`;
-  await deploy(ask, "acme", path, content, { language });
-  return path;
-}
-
-const logOf = async (id: string) => stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text);
-
-async function run(path: string, args: object = {}) {
-  const id = (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, args))).text;
-  const ended = await until(async () => {
-    const answer = await ask("GET", `/w/acme/jobs_u/completed/get/${id}`);
-    return answer.status === 200 ? answer : undefined;
-  }, `job ${id}`);
-  return { result: ended.json().result, log: await logOf(id) };
-}
-
-const runNew = async (content: string, language?: string) => run(await deployNew(content, language));
-
-interface Event {
-  new_logs?: string;
-  new_result_stream?: string;
-  only_result?: unknown;
-}
-
-async function eventsOf(asked: Promise<Answer>): Promise<Event[]> {
-  const { text } = await expectOk(asked);
-  return text
-    .trim()
-    .split("\n\n")
-    .map((frame) => JSON.parse(frame.replace(/^data: /, "")));
-}
+openSecrets();
 
 describe("a secret that a job has read", () => {
   const printing: [language: string, content: string, log: string][] = [
@@ -360,15 +289,4 @@ test("secrets that were not read, and plain variables, are not masked", async ()
     `${READ} export async function main() { console.log("never-read-by-jobs", await read("plain")) }`,
   );
   expect(log).toBe("never-read-by-jobs no secret at all\n");
-});
-
-test("a token whose job is not running cannot read secrets, since nothing would mask them", async () => {
-  const { app } = server.server;
-  const identity = { workspace_id: "acme", permissioned_as: "u/admin", email: "admin_acme@example.org" };
-  const tokens = createJobTokens(app)(identity);
-  const asks = server.as(tokens.begin(crypto.randomUUID()));
-  const answer = await asks("GET", "/w/acme/variables/get_value/u/admin/secret");
-  expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("has ended")]);
-  expect((await asks("GET", "/w/acme/variables/get_value/u/admin/plain")).json()).toBe("no secret at all");
-  tokens.endAll();
 });

@@ -1,4 +1,4 @@
-/** Entries one by one; who may give and take those of items is in test/acceptance/contract/permissions.test.ts. */
+/** Entries one by one; who may give and take those of items is in test/acceptance/contract/rights/permissions.test.ts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";

@@ -1,114 +1,44 @@
 /** What becomes of tokens by time: owners are told 7 days before the end and at it, each once, and the cap holds. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { expireTokens } from "../../../../src/features/accounts/tokens/expiry-task.ts";
-import { webhookEvents } from "../../../../src/features/signals/webhooks/tables.ts";
 import { tokenNotices, tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
+import { type Ask, expectOk, startTestServer, until } from "../../../support/harness.ts";
+import { plainSettings } from "../../../support/peers/mail-server.ts";
 import {
-  type Ask,
-  createDatabase,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../../support/harness.ts";
-import {
-  type MailServer,
-  plainSettings,
-  startMailServer,
-  startPlainMailServer,
-} from "../../../support/peers/mail-server.ts";
+  ask,
+  create,
+  DAY_MS,
+  eventsTold,
+  inDays,
+  mails,
+  moveAhead,
+  nothingLeft,
+  openExpiry,
+  receiver,
+  root,
+  server,
+  set,
+  startReceiver,
+  subjects,
+} from "./token-expiry-setup.ts";
 
-const DAY_MS = 86_400_000;
-const postgres = process.env.DATABASE_URL;
+openExpiry();
 
-let server: TestServer;
-let ask: Ask;
-let root: Ask;
-let mails: MailServer;
-let receiver: ReturnType<typeof startReceiver>;
-/** The server's clock is so far ahead. */
-let ahead_ms = 0;
-
-function startReceiver() {
-  const events: Record<string, string>[] = [];
-  const http = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      events.push(JSON.parse(await request.text()));
-      return new Response("thanks");
-    },
-  });
-  return { events, url: `http://127.0.0.1:${http.port}/`, stop: () => http.stop(true) };
-}
-
-const set = (key: string, value: unknown, by = root) =>
-  expectOk(by("POST", `/settings/global/${key}`, { value }));
-
-beforeAll(async () => {
-  server = await startTestServer({ allowed_targets: "127.0.0.1", min_free_mb: 0 });
-  Object.assign(server.server.app, { clock: () => new Date(Date.now() + ahead_ms) });
-  ({ ask } = await server.workspace());
-  root = (await server.user("root", { super_admin: true })).ask;
-  mails = await startPlainMailServer();
-  receiver = startReceiver();
-  await expectOk(ask("POST", "/w/acme/webhooks/create", { url: receiver.url }));
-});
-afterAll(async () => {
-  await server.stop();
-  await mails[Symbol.asyncDispose]();
-  await receiver.stop();
-});
-beforeEach(async () => {
-  await set("smtp_settings", plainSettings(mails));
-});
-afterEach(async () => {
-  ahead_ms = 0;
-  await server.server.app.db.write(async (tx) => {
-    await tx.delete(tokenNotices);
-    await tx.delete(tokens).where(eq(tokens.label, "ci"));
-  });
-  await set("max_token_lifetime_secs", null);
-  await set("critical_alerts_on_token_expiry", null);
-  mails.received.length = 0;
-  receiver.events.length = 0;
-});
-
-const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
 const tend = () => expireTokens(server.server.app);
-const create = async (body: object, by = ask) =>
-  (await expectOk(by("POST", "/users/tokens/create", { label: "ci", ...body }))).text;
+
 const works = async (token: string) => (await server.as(token)("GET", "/users/whoami")).status === 200;
-/** The server's own round may be the one that mails. */
-const subjects = async (count: number) => {
-  await until(() => (mails.received.length >= count ? true : undefined), `${count} mails`);
-  return mails.received.map(({ source }) => /^Subject: svc: Your API token (.*)\r$/m.exec(source)?.[1]);
-};
-const nothingLeft = ({ server: { app } }: TestServer) =>
-  until(
-    async () => ((await app.db.read.select().from(tokenNotices)).length === 0 ? true : undefined),
-    "all notices to be told",
-  );
-const eventsTold = async (count: number, fits = (_event: Record<string, string>) => true) => {
-  const fitting = () => receiver.events.filter(fits);
-  await until(() => (fitting().length >= count ? true : undefined), `${count} events`);
-  return fitting();
-};
 
 describe("the owner of a token", () => {
   test("gets one event before it expires, and one when it has expired and is deleted", async () => {
     const expiration = inDays(30);
     const token = await create({ expiration, workspace_id: "acme" });
     await tend();
-    ahead_ms = 22.9 * DAY_MS;
+    moveAhead(22.9 * DAY_MS);
     await tend();
     expect([mails.received.length, receiver.events.length]).toEqual([0, 0]);
 
-    ahead_ms = 23.1 * DAY_MS;
+    moveAhead(23.1 * DAY_MS);
     await Promise.all([tend(), tend(), tend()]);
     await tend();
     const keys = {
@@ -126,7 +56,7 @@ describe("the owner of a token", () => {
     expect(mail!.source).not.toContain(token);
     expect(await works(token)).toBe(true);
 
-    ahead_ms = 30.1 * DAY_MS;
+    moveAhead(30.1 * DAY_MS);
     expect(await works(token)).toBe(false);
     await Promise.all([tend(), tend(), tend()]);
     await tend();
@@ -142,7 +72,7 @@ describe("the owner of a token", () => {
 
   test("gets only the event of the end if nobody subscribed before", async () => {
     await create({ expiration: inDays(3), workspace_id: "acme" });
-    ahead_ms = 4 * DAY_MS;
+    moveAhead(4 * DAY_MS);
     await tend();
     expect((await eventsTold(1)).map(({ type }) => type)).toEqual(["TokenExpired"]);
     expect(await subjects(1)).toEqual(["has expired"]);
@@ -171,7 +101,7 @@ describe("the owner of a token", () => {
     });
     await until(async () => (elsewhere.events.length > 0 ? true : undefined), "the other workspace's event");
     expect(elsewhere.events.map(({ workspace }) => workspace)).toEqual(["other"]);
-    ahead_ms = 4 * DAY_MS;
+    moveAhead(4 * DAY_MS);
     await tend();
     const isEnd = ({ type, token_prefix }: Record<string, string>) =>
       type === "TokenExpired" && token_prefix === prefix;
@@ -201,11 +131,11 @@ describe("the owner of a token", () => {
     expect(await notices()).toMatchObject([{ channel: "mail", attempts: 1 }]);
     await tend();
     expect(await notices()).toMatchObject([{ attempts: 1 }]);
-    ahead_ms = 61_000;
+    moveAhead(61_000);
     await tend();
     expect(await notices()).toMatchObject([{ attempts: 2 }]);
     await set("smtp_settings", plainSettings(mails));
-    ahead_ms = 400_000;
+    moveAhead(400_000);
     await tend();
     await tend();
     expect(await subjects(1)).toEqual(["is expiring soon"]);
@@ -213,7 +143,7 @@ describe("the owner of a token", () => {
     await set("smtp_settings", { ...plainSettings(mails), smtp_port: 1 });
     await create({ expiration: inDays(6) });
     await tend();
-    ahead_ms += 1.01 * DAY_MS;
+    moveAhead(400_000 + 1.01 * DAY_MS);
     await tend();
     expect(await notices()).toEqual([]);
   });
@@ -226,7 +156,7 @@ describe("the owner of a token", () => {
       const own = listed.find((row: any) => row.token_prefix === token.slice(0, 10));
       expect(own).toMatchObject({ label, kind: "machine" });
       await tend();
-      ahead_ms = 4 * DAY_MS;
+      moveAhead(4 * DAY_MS);
       await tend();
       expect(await works(token)).toBe(false);
       const marker = await create({ expiration: inDays(5), workspace_id: "acme" });
@@ -258,141 +188,6 @@ describe("the owner of a token", () => {
   });
 });
 
-describe("across servers", () => {
-  test("a server that starts later sends nothing twice", async () => {
-    const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
-    const database = postgres ? await createDatabase(postgres, "migrated") : undefined;
-    const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
-    const first = await startTestServer(options);
-    const { ask: owner, token } = await first.workspace();
-    const { token: rootToken, ask: own } = await first.user("root", { super_admin: true });
-    await set("smtp_settings", plainSettings(mails), own);
-    await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
-    await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
-    await create({ expiration: inDays(10), workspace_id: "acme" }, owner);
-    await expireTokens(first.server.app);
-    await eventsTold(1);
-    await first.stop();
-    const second = await startTestServer(options);
-    expect((await second.as(rootToken)("GET", "/users/whoami")).status).toBe(200);
-    await expireTokens(second.server.app);
-    Object.assign(second.server.app, { clock: () => new Date(Date.now() + 4 * DAY_MS) });
-    await expireTokens(second.server.app);
-    await eventsTold(3);
-    await second.stop();
-    const third = await startTestServer(options);
-    Object.assign(third.server.app, { clock: () => new Date(Date.now() + 4 * DAY_MS) });
-    await expireTokens(third.server.app);
-    expect((await third.as(token)("GET", "/users/tokens/list")).json()).toHaveLength(2);
-    await third.stop();
-    expect(receiver.events.map(({ type }) => type).sort()).toEqual([
-      "TokenExpired",
-      "TokenExpiringSoon",
-      "TokenExpiringSoon",
-    ]);
-    expect((await subjects(3)).sort()).toEqual(["has expired", "is expiring soon", "is expiring soon"]);
-    await database?.drop();
-    rmSync(data_dir, { recursive: true, force: true });
-  }, 60_000);
-
-  test("a mail of a killed server is sent by the next, and no event twice", async () => {
-    const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
-    const database = postgres ? await createDatabase(postgres, "migrated") : undefined;
-    const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
-    const ids: string[] = [];
-    let answers = false;
-    await using mailer = await startMailServer({
-      disabledCommands: ["STARTTLS"],
-      authOptional: true,
-      onData(stream, _session, done) {
-        let source = "";
-        stream.on("data", (piece: Buffer) => {
-          source += piece.toString();
-        });
-        stream.on("end", () => {
-          ids.push(/^Message-ID: (.*)\r$/im.exec(source)![1]!);
-          if (answers) done();
-        });
-      },
-    });
-    const first = await startTestServer(options);
-    const { ask: owner } = await first.workspace();
-    await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
-    const { ask: own } = await first.user("root", { super_admin: true });
-    await set("smtp_settings", plainSettings(mailer), own);
-    await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
-    await first.stop();
-
-    const killed = Bun.spawn(
-      [process.execPath, join(import.meta.dir, "../../../../cli/main.ts"), "serve", "--port", "0"],
-      {
-        env: {
-          PATH: process.env.PATH ?? "",
-          HOME: data_dir,
-          SVC_DATA_DIR: data_dir,
-          SVC_ALLOWED_TARGETS: "127.0.0.1",
-          ...(database ? { DATABASE_URL: database.url } : {}),
-        },
-        stdio: ["ignore", "ignore", "ignore"],
-      },
-    );
-    await until(() => (ids.length > 0 ? true : undefined), "the mail that is never answered");
-    killed.kill("SIGKILL");
-    await killed.exited;
-
-    answers = true;
-    const next = await startTestServer(options);
-    await expireTokens(next.server.app);
-    expect(ids).toHaveLength(1);
-    // Once nobody can be telling it any more.
-    Object.assign(next.server.app, { clock: () => new Date(Date.now() + 150_000) });
-    await expireTokens(next.server.app);
-    await expireTokens(next.server.app);
-    await nothingLeft(next);
-    expect(ids).toEqual([ids[0]!, ids[0]!]);
-    const stored = await next.server.app.db.read.select({ type: webhookEvents.type }).from(webhookEvents);
-    expect(stored).toEqual([{ type: "TokenExpiringSoon" }]);
-    await next.stop();
-    await database?.drop();
-    rmSync(data_dir, { recursive: true, force: true });
-  }, 60_000);
-
-  test.skipIf(!postgres)(
-    "of several that look at once, one tells",
-    async () => {
-      const database = await createDatabase(postgres!, "migrated");
-      const options = { database_url: database.url, allowed_targets: "127.0.0.1", secret_key: "of both" };
-      const [one, other] = [await startTestServer(options), await startTestServer(options)];
-      const { ask: owner } = await one.workspace();
-      const { ask: own } = await one.user("root", { super_admin: true });
-      await set("smtp_settings", plainSettings(mails), own);
-      await until(
-        () => (other.server.app.settings.get("smtp_settings") ? true : undefined),
-        "the setting to be known",
-      );
-      await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
-      for (let at = 0; at < 10; at++) {
-        await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
-      }
-      const both = () => Promise.all([one, other, one, other].map((each) => expireTokens(each.server.app)));
-      await both();
-      await eventsTold(10);
-      for (const each of [one, other]) {
-        Object.assign(each.server.app, { clock: () => new Date(Date.now() + 4 * DAY_MS) });
-      }
-      await both();
-      await eventsTold(20);
-      await both();
-      await nothingLeft(one);
-      expect([receiver.events.length, mails.received.length]).toEqual([20, 20]);
-      await one.stop();
-      await other.stop();
-      await database.drop();
-    },
-    60_000,
-  );
-});
-
 describe("the cap on the age of tokens", () => {
   const listed = async (prefix: string, by = ask) =>
     (await by("GET", "/users/tokens/list"))
@@ -407,10 +202,10 @@ describe("the cap on the age of tokens", () => {
     expect([await works(endless), await works(long)]).toEqual([true, true]);
     const { created_at, expiration } = await listed(endless);
     expect(Date.parse(expiration) - Date.parse(created_at)).toBe(20 * DAY_MS);
-    ahead_ms = 20.1 * DAY_MS;
+    moveAhead(20.1 * DAY_MS);
     expect([await works(endless), await works(long)]).toEqual([false, false]);
     await tend();
-    ahead_ms = 0;
+    moveAhead(0);
     await set("max_token_lifetime_secs", null);
     expect([await works(endless), await works(long)]).toEqual([true, true]);
     expect((await listed(endless)).expiration).toBeNull();

@@ -1,6 +1,7 @@
 /** What is left of every reading of a secret, and what its reader waits for. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Database } from "../../../../src/database/database.ts";
+import { createJobTokens } from "../../../../src/features/tenancy/tokens/job-tokens.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -76,4 +77,17 @@ test("a user's read waits for its row", async () => {
   for (const _ of [1, 2]) await expectOk(ask("GET", `${w}/variables/get_value/u/admin/two`));
   db.write = write;
   expect(lazy).toEqual([false, false]);
+});
+
+test("a token whose job is not running cannot read secrets, since nothing would mask them in its log", async () => {
+  const { app } = server.server;
+  const identity = { workspace_id: "acme", permissioned_as: "u/admin", email: "admin_acme@example.org" };
+  const tokens = createJobTokens(app)(identity);
+  const asks = server.as(tokens.begin(crypto.randomUUID()));
+  const answer = await asks("GET", "/w/acme/variables/get_value/u/admin/one");
+  expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("has ended")]);
+  const plain = { path: "u/admin/plain", value: "no secret", is_secret: false, description: "" };
+  await expectOk(ask("POST", `${w}/variables/create`, plain));
+  expect((await asks("GET", "/w/acme/variables/get_value/u/admin/plain")).json()).toBe("no secret");
+  tokens.endAll();
 });

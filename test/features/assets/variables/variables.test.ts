@@ -1,29 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { describe, expect, test } from "bun:test";
+import { deploy, expectOk, startTestServer } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";
+import { as, create, get, openVariables, server, update, value, w } from "./variables-setup.ts";
 
-let server: TestServer;
-/** Who calls, by role: all are of workspace acme. */
-const as: Record<string, Ask> = {};
-
-beforeAll(async () => {
-  server = await startTestServer();
-  as.admin = (await server.workspace()).ask;
-  as.dev = (await server.member("acme", "dev")).ask;
-  // A name that begins with another one.
-  as.dev2 = (await server.member("acme", "dev2")).ask;
-  as.ops = (await server.member("acme", "ops", "operator")).ask;
-});
-afterAll(() => server.stop());
-
-const w = "/w/acme/variables";
-const create = (path: string, more: object = {}, ask = as.dev!) =>
-  ask("POST", `${w}/create`, { path, value: "plain text", is_secret: false, description: "", ...more });
-const get = async (path: string, query = "", ask = as.dev!) =>
-  (await expectOk(ask("GET", `${w}/get/${path}${query}`))).json();
-const value = async (path: string) => (await as.dev!("GET", `${w}/get_value/${path}`)).json();
-const update = (path: string, body: object, query = "") =>
-  as.dev!("POST", `${w}/update/${path}${query}`, body);
+openVariables();
 
 describe("a variable", () => {
   test("is created, read, checked, listed and deleted", async () => {

@@ -1,6 +1,7 @@
 /** What is refused when a flow is deployed; and what is stored as it was sent, and fails the run that comes to it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { flow, input, loop, many, nested, raw, script, step } from "./validation-flows.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -13,25 +14,6 @@ afterAll(() => server.stop());
 
 const create = (value: unknown, path = "u/admin/checked") =>
   ask("POST", "/w/acme/flows/create", { path, summary: "", value });
-
-const script = {
-  type: "rawscript",
-  language: "bun",
-  content: "export const main = () => 1",
-  input_transforms: {},
-};
-const step = (id: string, more: object = {}) => ({ id, value: script, ...more });
-const raw = (id: string, more: object) => ({ id, value: { ...script, ...more } });
-const input = (id: string, expr: string) =>
-  raw(id, { input_transforms: { x: { type: "javascript", expr } } });
-const flow = (path: string) => ({ type: "flow", path, input_transforms: {} });
-const iterator = { type: "javascript", expr: "[1]" };
-const loop = (id: string, modules: unknown[], more: object = {}) => ({
-  id,
-  value: { type: "forloopflow", iterator, skip_failures: false, modules, ...more },
-});
-const nested = (depth: number): object => (depth === 1 ? step("s1") : loop(`s${depth}`, [nested(depth - 1)]));
-const many = (count: number) => Array.from({ length: count }, (_, index) => step(`s${index}`));
 
 const REFUSED: [name: string, value: object, says: string][] = [
   ["no object", [], "must be an object with `modules`"],
@@ -183,6 +165,7 @@ const echo = raw("e", {
   content: "export const main = (x: unknown = 'default') => x",
   input_transforms: { x: { type: "javascript", expr: "flow_input.x" } },
 });
+
 const { input_transforms: _, ...bare } = script;
 
 const RUNS: [name: string, value: object, result: unknown][] = [

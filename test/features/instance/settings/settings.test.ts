@@ -1,138 +1,26 @@
 /** The settings of the instance: typed, effective at once, the environment above what is stored, secrets never shown. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createKeyPair, signLicense } from "../../../../src/features/tenancy/license/signed-license.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { INSTANCE_SETTINGS, type SettingKey } from "../../../../src/platform/config/instance-settings.ts";
 import { startServer } from "../../../../src/server/server.ts";
+import { createDatabase, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import {
-  type Ask,
-  createDatabase,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../../support/harness.ts";
-import { readStored } from "../../../support/stored.ts";
+  ask,
+  EXAMPLES,
+  get,
+  listed,
+  openSettings,
+  public_key,
+  SMTP,
+  server,
+  set,
+  userAsk,
+} from "./settings-setup.ts";
 
-let server: TestServer;
-let ask: Ask;
-let userAsk: Ask;
-
-beforeAll(async () => {
-  server = await startTestServer();
-  ask = (await server.user("root", { super_admin: true })).ask;
-  userAsk = (await server.user("ann")).ask;
-});
-afterAll(() => server.stop());
-
-const set = (key: string, value: unknown) => ask("POST", `/settings/global/${key}`, { value });
-const get = async (key: string) => (await expectOk(ask("GET", `/settings/global/${key}`))).json();
-const listed = async (name: string, query = "") =>
-  (await expectOk(ask("GET", `/settings/list_global${query}`)))
-    .json<{ name: string; value: unknown; source: string; variable?: string }[]>()
-    .find((setting) => setting.name === name);
-
-const SMTP = {
-  smtp_host: "mail.example.org",
-  smtp_port: 465,
-  smtp_from: "svc@example.org",
-  smtp_username: "svc",
-  smtp_password: "hunter2-of-the-mail",
-};
-
-const { public_key, private_pem } = await createKeyPair();
-const forADay = { issued_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) };
-const LICENSE = await signLicense({ id: "lic", customer: "Acme", ...forADay }, private_pem);
-
-const SECONDS = [-1, 1.5, 3_155_760_001, 1e300];
-const LONG = "x".repeat(100_001);
-const aFlag = { good: true, bad: [0, 1, "true"] };
-const aText = { good: "a text", bad: [LONG] };
-const aUrl = {
-  good: "https://example.org",
-  bad: ["example.org", "ftp://example.org", "https://", "javascript:1"],
-};
-const aList = { good: ["one"], bad: [[""], ["x".repeat(1001)], new Array(1001).fill("x")] };
-
-/** For each key a value that it may have, and such of the same type that it may not. */
-const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
-  base_url: aUrl,
-  email_domain: aText,
-  retention_period_secs: { good: 60, bad: SECONDS },
-  job_default_timeout: { good: 60, bad: [0, ...SECONDS] },
-  timeout_wait_result: { good: 60, bad: [86_401, ...SECONDS] },
-  job_search_index: { good: 5, bad: [-1, 10_000_001, 1.5, "5"] },
-  error_status: aFlag,
-  open_description: aFlag,
-  newest_version_url: aUrl,
-  instance_events_webhook: aUrl,
-  request_size_limit_mb: { good: 60, bad: [0, 100_001, ...SECONDS] },
-  smtp_settings: {
-    good: SMTP,
-    bad: [
-      { ...SMTP, smtp_host: "" },
-      { ...SMTP, smtp_port: 0 },
-      { ...SMTP, smtp_port: "25" },
-      { ...SMTP, smtp_from: "" },
-      { ...SMTP, smtp_password: 7 },
-      { ...SMTP, smtp_tls_implicit: "yes" },
-    ],
-  },
-  critical_error_channels: {
-    good: [{ email: "ops@example.org" }],
-    bad: [
-      [{ email: "ops" }],
-      [{ email: "ops@example.org", chat_channel: 7 }],
-      [{ webhook_url: "ftp://x.org" }],
-      [{ chat_channel: 7 }],
-      new Array(51).fill({ email: "ops@example.org" }),
-    ],
-  },
-  critical_alert_mute_ui: aFlag,
-  critical_alerts_on_token_expiry: aFlag,
-  max_token_lifetime_secs: { good: 3_155_760_000, bad: [59, ...SECONDS] },
-  oidc_token_lifetime_secs: { good: 60, bad: [59, 86_401, ...SECONDS] },
-  oidc_token_algorithm: { good: "EdDSA", bad: ["none", "HS256", "rs256"] },
-  chat: { good: { access_token: "x" }, bad: [{ access_token: "" }, { access_token: "x", api_url: "y" }] },
-  license_key: { good: LICENSE, bad: ["no license", "a.b.c", LONG] },
-  license_public_key: { good: public_key, bad: ["short", `${"x".repeat(43)} short`] },
-  uid: aText,
-  disable_stats: aFlag,
-  stats_url: aUrl,
-  automate_username_creation: aFlag,
-  require_preexisting_user_for_oauth: aFlag,
-  disable_password_login: aFlag,
-  oauths: {
-    good: { github: { id: "abc" } },
-    bad: [{ github: {} }, { github: { id: "" } }, { github: "abc" }, { "": { id: "abc" } }],
-  },
-  saml_metadata: { good: "https://login.example.org/metadata", bad: ["<EntityDescriptor/>", "no metadata"] },
-  scim_token: aText,
-  jwt_secret: aText,
-  create_workspace_require_superadmin: aFlag,
-  root_route_workspaces: aList,
-  custom_tags: aList,
-  default_tags_per_workspace: aFlag,
-  default_tags_workspaces: aList,
-  hub_base_url: aUrl,
-  hub_api_secret: aText,
-  object_store_cache_config: { good: { type: "S3" }, bad: [{ type: "" }, { type: 7 }] },
-  monitor_logs_on_s3: aFlag,
-  expose_metrics: aFlag,
-  expose_debug_metrics: aFlag,
-  keep_job_dir: aFlag,
-  dev_instance: aFlag,
-  bunfig_install_scopes: aText,
-  npm_config_registry: aUrl,
-  pip_index_url: aText,
-  pip_extra_index_url: aText,
-  pip_trusted_host: aText,
-  pip_find_links: aText,
-  instance_python_version: aText,
-};
+openSettings();
 
 describe("known keys", () => {
   test.each([
@@ -252,75 +140,6 @@ test("only super admins set and list; others read what clients need", async () =
   expect((await userAsk("GET", "/settings/local")).status).toBe(403);
   expect((await userAsk("GET", "/settings/global/automate_username_creation")).text).toBe("null");
   expect((await server.as(undefined)("GET", "/settings/global/base_url")).status).toBe(401);
-});
-
-describe("secrets", () => {
-  const SECRETS = {
-    smtp_settings: SMTP,
-    scim_token: "a-token-nobody-may-see",
-    oauths: { github: { id: "shown-id", secret: "github-client-secret" } },
-    critical_error_channels: [
-      { chat_channel: "ops" },
-      { chat_channel: "https://hooks.chat.example/T00/hook-secret-1" },
-      { webhook_url: "https://alerts.example.org/hook-secret-2" },
-    ],
-    of_a_client_token: "client-token-of-nobody-here",
-    of_a_client: { api_key: "inner-key-of-nobody-here" },
-  };
-  const TEXTS = [
-    "hunter2-of-the-mail",
-    "a-token-nobody-may-see",
-    "github-client-secret",
-    "hook-secret-1",
-    "hook-secret-2",
-    "client-token-of-nobody-here",
-    "inner-key-of-nobody-here",
-  ];
-
-  test("are masked in the list, in audit rows and in errors, and stored encrypted", async () => {
-    for (const [key, value] of Object.entries(SECRETS)) await expectOk(set(key, value));
-    const list = (await expectOk(ask("GET", "/settings/list_global"))).text;
-    const local = (await expectOk(ask("GET", "/settings/local"))).text;
-    const { auditLog } = await import("../../../../src/features/signals/audit/tables.ts");
-    const audit = JSON.stringify(await server.server.app.db.read.select().from(auditLog));
-    const error = (await set("smtp_settings", { ...SMTP, smtp_port: "hunter2-of-the-mail" })).text;
-    const stored = await readStored(server);
-    for (const secret of TEXTS) {
-      for (const text of [list, local, audit, error, stored]) expect(text).not.toContain(secret);
-    }
-    expect(audit).toContain("settings.update");
-    expect(list).toContain("shown-id");
-    expect(await listed("critical_error_channels")).toMatchObject({
-      value: [
-        { chat_channel: "ops" },
-        { chat_channel: "https://hooks.chat.example/********" },
-        { webhook_url: "https://alerts.example.org/********" },
-      ],
-    });
-  });
-
-  test("are returned completely by their key, which leaves an audit row", async () => {
-    expect(await get("smtp_settings")).toEqual(SMTP);
-    const { auditLog } = await import("../../../../src/features/signals/audit/tables.ts");
-    const rows = await server.server.app.db.read.select().from(auditLog);
-    expect(rows).toContainEqual(
-      expect.objectContaining({ operation: "settings.read_secret", resource: "smtp_settings" }),
-    );
-  });
-
-  test("stay unchanged if the masked value is written back", async () => {
-    for (const key of Object.keys(SECRETS)) {
-      const shown = (await listed(key))?.value;
-      await expectOk(set(key, shown));
-      expect(await get(key)).toEqual(SECRETS[key as keyof typeof SECRETS]);
-    }
-    const shown = await listed("critical_error_channels");
-    const [, hook, webhook] = shown!.value as object[];
-    await expectOk(set("critical_error_channels", [webhook, hook]));
-    const [, first, second] = SECRETS.critical_error_channels;
-    expect(await get("critical_error_channels")).toEqual([second, first]);
-    expect((await set("jwt_secret", "********")).text).toContain("give the secret itself");
-  });
 });
 
 describe("a setting takes effect at once", () => {

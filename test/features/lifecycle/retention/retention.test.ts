@@ -1,16 +1,11 @@
 /** What has had its time goes, what has not stays, and the server goes on meanwhile. */
-
 import { Database as SqliteFile } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { asc, eq } from "drizzle-orm";
-import { dialect } from "../../../../src/database/kit.ts";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
 import { flowUserStates } from "../../../../src/features/code/flows/tables.ts";
-import { createFilePruner, createPruner } from "../../../../src/features/lifecycle/retention/pruner.ts";
 import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
 import {
@@ -21,31 +16,8 @@ import {
   jobs,
   type NewJob,
 } from "../../../../src/platform/queue/tables.ts";
-import {
-  type Ask,
-  deploy,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../../support/harness.ts";
-
-const HOUR_S = 3_600;
-const DAY_S = 24 * HOUR_S;
-/** Jobs are kept for a day in most of these tests. */
-const KEPT = { retention_s: DAY_S, audit_retention_s: 2 * DAY_S };
-
-const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
-
-/** Moves the server's clock on. */
-function pass({ server }: TestServer, seconds: number): void {
-  Object.assign(server.app, { clock: () => new Date(Date.now() + seconds * 1000) });
-}
-
-const prune = async ({ server }: TestServer) => {
-  await createPruner(server.app).prune();
-  await createFilePruner(server.app).prune();
-};
+import { deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { ago, DAY_S, KEPT, pass, prune } from "./retention-setup.ts";
 
 const job = (id: string, more: Partial<NewJob> = {}): NewJob => ({
   id,
@@ -279,78 +251,3 @@ test("10,000 jobs are deleted while the server responds, also by two pruners, an
   expect(await db.read.select().from(jobLogs)).toEqual([]);
   if (db.dialect === "sqlite") expect(size()).toBeLessThan(10_000_000);
 }, 60_000);
-
-describe("files of versions", () => {
-  const folderOf = (server: TestServer, hash: string) => join(server.data_dir, "runner/versions/acme", hash);
-  const call = (ask: Ask, name: string, args = {}) =>
-    ask("POST", `/w/acme/jobs/run_wait_result/p/u/admin/${name}`, args);
-  const noneWarm = ({ server }: TestServer) =>
-    until(() => (server.app.runner.stats().idle === 0 ? true : undefined), "warm processes to end");
-
-  test("are deleted with their dependencies when unused, and recreated on demand", async () => {
-    await using server = await startTestServer({ ...KEPT, child_idle_s: 0.1 });
-    const { ask } = await server.workspace();
-    const content = 'import isNumber from "is-number"; export const main = () => isNumber(1)';
-    const hash = await deploy(ask, "acme", "u/admin/depends", content);
-    expect((await call(ask, "depends")).text).toBe("true");
-    const dependencies = join(server.data_dir, "runner/dependencies");
-    const [installed] = readdirSync(dependencies);
-    await noneWarm(server);
-
-    await prune(server);
-    expect(existsSync(folderOf(server, hash))).toBe(true);
-    expect(readdirSync(dependencies)).toEqual([installed!]);
-
-    pass(server, DAY_S + 60);
-    await prune(server);
-    expect(existsSync(folderOf(server, hash))).toBe(false);
-    expect(readdirSync(dependencies)).toEqual([]);
-    expect((await call(ask, "depends")).text).toBe("true");
-    expect(readdirSync(dependencies)).toEqual([installed!]);
-  }, 60_000);
-
-  test("are kept while a process runs them", async () => {
-    await using server = await startTestServer(KEPT);
-    const { ask } = await server.workspace();
-    // What it will load later it needs on disk: a module of its own, and a package.
-    const later = `export const mark = "there";
-      export async function main(late: boolean) {
-        return late ? [(await import(import.meta.path)).mark, (await import("is-number")).default(1)] : [];
-      }`;
-    const warm = await deploy(ask, "acme", "u/admin/warm", later);
-    const idle = await deploy(ask, "acme", "u/admin/idle", "export const main = () => 1");
-    expect((await call(ask, "warm", { late: false })).json()).toEqual([]);
-    pass(server, DAY_S + 60);
-    await prune(server);
-    expect([warm, idle].map((hash) => existsSync(folderOf(server, hash)))).toEqual([true, false]);
-    expect((await call(ask, "warm", { late: true })).json()).toEqual(["there", true]);
-    expect((await call(ask, "idle")).json()).toBe(1);
-  }, 60_000);
-
-  // The files are the same with either database; only the embedded one is found again in the folder.
-  test.skipIf(dialect !== "sqlite")("are known to be in use by the server that comes after", async () => {
-    const data_dir = await mkdtemp(join(tmpdir(), "svc-files-"));
-    const first = await startTestServer({ ...KEPT, data_dir });
-    const { ask, token } = await first.workspace();
-    const folders: Record<string, string> = {};
-    for (const name of ["unused", "used", "new"]) {
-      const hash = await deploy(ask, "acme", `u/admin/${name}`, `export const main = () => "${name}"`);
-      folders[name] = folderOf(first, hash);
-      await expectOk(call(ask, name));
-    }
-    await first.stop();
-    const long = ago(10 * DAY_S);
-    for (const name of ["unused", "used"]) utimesSync(folders[name]!, long, long);
-
-    const second = await startTestServer({ ...KEPT, data_dir, child_idle_s: 0.1 });
-    await expectOk(call(second.as(token), "used"));
-    await noneWarm(second);
-    await prune(second);
-    await second.stop();
-    expect(readdirSync(join(data_dir, "runner/versions/acme")).sort()).toEqual(
-      [basename(folders.used!), basename(folders.new!)].sort(),
-    );
-    expect(statSync(folders.used!).mtimeMs).toBeGreaterThan(Date.now() - HOUR_S * 1000);
-    await rm(data_dir, { recursive: true, force: true });
-  });
-});

@@ -1,48 +1,22 @@
 /** Flows that run: every kind of module and option, through the webhooks. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { deploy, expectOk, until } from "../../../support/harness.ts";
 import {
-  type Ask,
-  deploy,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../../support/harness.ts";
+  ask,
+  jobs,
+  js,
+  nextNumber,
+  openFlowRuns,
+  push,
+  result,
+  run,
+  script,
+  server,
+} from "./flow-runs-setup.ts";
 
-let server: TestServer;
-let ask: Ask;
+openFlowRuns();
 
-beforeAll(async () => {
-  server = await startTestServer({ workers: 4 });
-  ({ ask } = await server.workspace());
-  await expectOk(
-    server.operator("POST", "/settings/global/custom_tags", { value: ["mine", "ours", "theirs", "yours"] }),
-  );
-});
-afterAll(() => server.stop());
-
-const jobs = "/w/acme/jobs";
-
-const js = (expr: string) => ({ type: "javascript", expr });
 const fixed = (value: unknown) => ({ type: "static", value });
-const script = (id: string, content: string, inputs: object = {}, more: object = {}) => ({
-  id,
-  value: { type: "rawscript", language: "bun", content, input_transforms: inputs },
-  ...more,
-});
-
-let count = 0;
-async function push(modules: object[], more: object = {}): Promise<string> {
-  const path = `u/admin/flow_${++count}`;
-  const body = { path, summary: "", value: { modules, ...more } };
-  await expectOk(ask("POST", "/w/acme/flows/create", body));
-  return path;
-}
-const run = (path: string, args: object = {}) => ask("POST", `${jobs}/run_wait_result/f/${path}`, args);
-async function result(modules: object[], args: object = {}, more: object = {}): Promise<any> {
-  const answer = await expectOk(run(await push(modules, more), args));
-  return answer.json();
-}
 
 const add = "export const main = (a: number, b: number) => a + b";
 
@@ -133,7 +107,7 @@ describe("values that a step takes from outside of the flow", () => {
   test.each(["variable('u/admin/word')", "resource('u/admin/place')", "variable('u/ann/none')"])(
     "not what whoever runs it may not read: %s",
     async (expr) => {
-      const { ask: ann } = await server.member("acme", `ann${++count}`);
+      const { ask: ann } = await server.member("acme", `ann${nextNumber()}`);
       const value = { modules: [seen(expr)] };
       const body = await expectOk(ann("POST", `${jobs}/run_wait_result/preview_flow`, { value, args: {} }));
       expect(body.json().error).toMatchObject({ step_id: "a" });
@@ -217,109 +191,6 @@ test.each([
   const { error } = await result([script("a", "export const main = () => 1", { x: js(expr) })]);
   expect(error.step_id).toBe("a");
   expect(error.message).toContain(says);
-});
-
-describe("loops and branches", () => {
-  const loop = (value: object, more: object = {}) => ({
-    id: "l",
-    value: { type: "forloopflow", iterator: js("flow_input.items"), skip_failures: false, ...value },
-    ...more,
-  });
-  const inner = script("i", "export const main = (v: number) => v * v", { v: js("flow_input.iter.value") });
-
-  test.each([
-    ["one after the other", {}],
-    ["in parallel", { parallel: true }],
-    ["in parallel, two at a time", { parallel: true, parallelism: 2 }],
-  ])("a loop %s", async (_, options) => {
-    expect(await result([loop({ modules: [inner], ...options })], { items: [1, 2, 3, 4, 5] })).toEqual([
-      1, 4, 9, 16, 25,
-    ]);
-    const two = [
-      inner,
-      script("j", "export const main = (r: number, n: number) => [r, n]", {
-        r: js("results.i"),
-        n: js("flow_input.iter.index"),
-      }),
-    ];
-    expect(await result([loop({ modules: two, ...options })], { items: [3, 4] })).toEqual([
-      [9, 0],
-      [16, 1],
-    ]);
-  });
-
-  test("failures in a loop end it, or are skipped", async () => {
-    const odd = script(
-      "i",
-      "export const main = (v: number) => { if (v % 2) throw new Error('odd ' + v); return v }",
-      {
-        v: js("flow_input.iter.value"),
-      },
-    );
-    const items = [2, 3, 4];
-    const failed = await result([loop({ modules: [odd] })], { items });
-    expect(failed).toEqual([2, { error: expect.objectContaining({ message: "odd 3", step_id: "i" }) }]);
-    expect(await result([loop({ modules: [odd], skip_failures: true })], { items })).toEqual([2, null, 4]);
-    expect(await result([loop({ modules: [odd], skip_failures: true, parallel: true })], { items })).toEqual([
-      2,
-      null,
-      4,
-    ]);
-  });
-
-  test("a while loop, until its step stops it", async () => {
-    const step = script(
-      "w",
-      "export const main = (i: number) => i",
-      { i: js("flow_input.iter.index") },
-      {
-        stop_after_if: { expr: "result >= 3", skip_if_stopped: false },
-      },
-    );
-    expect(
-      await result([{ id: "l", value: { type: "whileloopflow", modules: [step], skip_failures: false } }]),
-    ).toEqual([0, 1, 2, 3]);
-  });
-
-  test("branches: the first whose condition is true, the default, or all", async () => {
-    const say = (id: string, text: string) => script(id, `export const main = () => ${JSON.stringify(text)}`);
-    const one = {
-      id: "b",
-      value: {
-        type: "branchone",
-        branches: [
-          { expr: "flow_input.n > 10", modules: [say("big", "big")] },
-          { expr: "flow_input.n > 5", modules: [say("middle", "middle")] },
-        ],
-        default: [say("small", "small")],
-      },
-    };
-    for (const [n, text] of [
-      [20, "big"],
-      [7, "middle"],
-      [1, "small"],
-    ]) {
-      expect(await result([one], { n })).toBe(text);
-    }
-    for (const parallel of [true, false]) {
-      const all = {
-        id: "b",
-        value: {
-          type: "branchall",
-          parallel,
-          branches: [
-            { modules: [say("x", "x")] },
-            {
-              modules: [script("f", "export const main = () => { throw new Error('boom') }")],
-              skip_failure: true,
-            },
-            { modules: [say("y", "y")] },
-          ],
-        },
-      };
-      expect(await result([all])).toMatchObject(["x", { error: { message: "boom", step_id: "f" } }, "y"]);
-    }
-  });
 });
 
 describe("options", () => {

@@ -1,32 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
-import {
-  type Ask,
-  deploy,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../../support/harness.ts";
+import { deploy, expectOk } from "../../../support/harness.ts";
+import { ask, completed, openJobs, server } from "./jobs-setup.ts";
 
-let server: TestServer;
-let ask: Ask;
-
-beforeAll(async () => {
-  server = await startTestServer({ max_result_mb: 20 });
-  ({ ask } = await server.workspace());
-});
-afterAll(() => server.stop());
+openJobs();
 
 const call = (path: string, args: unknown = {}, query = "") =>
   ask("POST", `/w/acme/jobs/run_wait_result/p/${path}${query}`, args);
-
-async function completed(id: string): Promise<any> {
-  return until(async () => {
-    const answer = await ask("GET", `/w/acme/jobs_u/completed/get/${id}`);
-    return answer.status === 200 ? answer.json() : undefined;
-  }, `job ${id}`);
-}
 
 describe("a script behind a webhook", () => {
   test("main's parameters are filled by name and keep their defaults", async () => {
@@ -252,73 +232,6 @@ describe("output of a script", () => {
       await completed(id);
       expect(stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text)).toBe(`<${n}>`);
     }
-  });
-});
-
-describe("canceling", () => {
-  test("a running job is stopped, and its result names who canceled it", async () => {
-    await deploy(
-      ask,
-      "acme",
-      "u/admin/sleeps",
-      "export async function main() { console.log('begun'); await Bun.sleep(60000) }",
-    );
-    const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/sleeps", {})).text;
-    await until(async () =>
-      (await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text.includes("begun") ? true : undefined,
-    );
-    await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, { reason: "enough" }));
-    const job = await completed(id);
-    expect(job).toMatchObject({
-      canceled: true,
-      success: false,
-      canceled_by: "admin",
-      canceled_reason: "enough",
-    });
-    expect(job.result.error.name).toBe("Canceled");
-  });
-
-  test("a job scheduled for later can be canceled in the queue", async () => {
-    const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/hello?scheduled_in_secs=3600", { name: "x" }))
-      .text;
-    expect((await ask("GET", `/w/acme/jobs_u/get/${id}`)).json()).toMatchObject({
-      type: "QueuedJob",
-      running: false,
-    });
-    await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
-    expect((await ask("GET", `/w/acme/jobs_u/completed/get/${id}`)).json().canceled).toBe(true);
-  });
-
-  test("a scheduled job runs when it is due", async () => {
-    const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/hello?scheduled_in_secs=1", { name: "soon" }))
-      .text;
-    expect((await completed(id)).result.name).toBe("soon");
-  });
-
-  test("a caller that disconnects cancels the job", async () => {
-    const controller = new AbortController();
-    const hanging = fetch(`${server.url}/api/w/acme/jobs/run_wait_result/p/u/admin/sleeps`, {
-      method: "POST",
-      body: "{}",
-      headers: { authorization: `Bearer ${(await server.user("hangs")).token}` },
-      signal: controller.signal,
-    }).catch(() => undefined);
-    controller.abort();
-    await hanging;
-    const started = fetch(`${server.url}/api/w/acme/jobs/run_wait_result/p/u/admin/sleeps`, {
-      method: "POST",
-      body: "{}",
-      headers: { authorization: `Bearer ${(await server.user("hangs2", { super_admin: true })).token}` },
-      signal: AbortSignal.timeout(500),
-    }).catch(() => undefined);
-    await started;
-    const job = await until(async () => {
-      const list = (await ask("GET", "/w/acme/jobs/list?script_path_exact=u/admin/sleeps&per_page=1")).json();
-      return list[0]?.type === "CompletedJob" && list[0].canceled_reason === "http connection broke"
-        ? list[0]
-        : undefined;
-    }, "the cancelation");
-    expect(job.success).toBe(false);
   });
 });
 

@@ -1,98 +1,32 @@
 /** Error handlers of a workspace: which ends they hear of, what they are told, and that they are told once. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createRescuer } from "../../../../src/features/runs/worker/rescuer.ts";
 import { createHandlerTask } from "../../../../src/features/triggers/handlers/handler-task.ts";
 import { handlerTaskOf } from "../../../../src/features/triggers/handlers/outbox.ts";
 import { processHandlerCall } from "../../../../src/features/triggers/handlers/start-handler.ts";
-import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import { createUuid } from "../../../../src/lib/text/ids.ts";
 import { insertJob } from "../../../../src/platform/queue/job-store.ts";
 import { MAX_ATTEMPTS } from "../../../../src/platform/queue/states.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
+import { deploy, expectOk, until } from "../../../support/harness.ts";
 import {
-  type Ask,
-  deploy,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../../support/harness.ts";
+  alerts,
+  ask,
+  ended,
+  HANDLER,
+  handlerOf,
+  handlersFor,
+  job,
+  openHandlers,
+  run,
+  server,
+  settle,
+  told,
+  waiting,
+} from "./error-handlers-setup.ts";
 
-let server: TestServer;
-let ask: Ask;
-let root: Ask;
-
-const HANDLER = "script/u/admin/handler";
-const flowOf = (path: string, ...scripts: string[]) => ({
-  path,
-  summary: "",
-  value: {
-    modules: scripts.map((script, index) => ({
-      id: "abc"[index],
-      value: { type: "script", path: script, input_transforms: {} },
-    })),
-  },
-});
-
-beforeAll(async () => {
-  server = await startTestServer();
-  ({ ask } = await server.workspace());
-  root = (await server.user("root", { super_admin: true })).ask;
-  await deploy(ask, "acme", "u/admin/ok", "export const main = () => ({ fine: true })");
-  await deploy(ask, "acme", "u/admin/boom", "export const main = () => { throw new TypeError('no luck') }");
-  await deploy(ask, "acme", "u/admin/marked", "export const main = () => ({ wm_failure: 'bad', left: 3 })");
-  await deploy(
-    ask,
-    "acme",
-    "u/admin/hangs",
-    "export const main = () => new Promise(() => setInterval(() => {}, 1e3))",
-  );
-  await deploy(ask, "acme", "u/admin/handler", "export const main = () => process.env.WM_USERNAME");
-  for (const flow of [
-    flowOf("u/admin/bad_flow", "u/admin/ok", "u/admin/boom"),
-    flowOf("u/admin/muted_flow", "u/admin/boom"),
-    flowOf("u/admin/handler_flow", "u/admin/ok"),
-    flowOf("u/admin/long_flow", "u/admin/hangs"),
-  ]) {
-    await expectOk(ask("POST", "/w/acme/flows/create", flow));
-  }
-}, 60_000);
-afterAll(() => server.stop());
-beforeEach(() => settle({ error_handler: HANDLER }));
-
-const settle = (body: object) => expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", body));
-const run = async (path: string, query = "") =>
-  (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}${query}`, {}))).text;
-const job = async (id: string) => (await expectOk(ask("GET", `/w/acme/jobs_u/get/${id}`))).json();
-const ended = (id: string) =>
-  until(async () => {
-    const found = await job(id);
-    return found.type === "CompletedJob" ? found : undefined;
-  }, `the end of ${id}`);
-const handlersFor = async (id: string): Promise<any[]> => {
-  const found = (await expectOk(ask("GET", `/w/acme/jobs/list?parent_job=${id}`))).json();
-  return found.filter(({ created_by }: any) => created_by === "error_handler");
-};
-/** The one handler that hears of a job, whole. */
-const handlerOf = async (id: string) => {
-  const [found] = await until(async () => {
-    const some = await handlersFor(id);
-    return some.length > 0 ? some : undefined;
-  }, `the handler of ${id}`);
-  return ended(found.id);
-};
-const waiting = () => server.server.app.db.read.select().from(handlerCalls);
-const alerts = async (kind: string): Promise<any[]> =>
-  (await expectOk(root("GET", "/settings/critical_alerts?page_size=100")))
-    .json()
-    .filter((each: any) => each.kind === kind);
-
-/** What has ended before this was called has been told by the time it resolves. */
-async function told(): Promise<void> {
-  await handlerOf(await run("u/admin/boom"));
-  await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
-}
+openHandlers();
 
 describe("an error handler is started for the failure", () => {
   test("of a script that throws, with its error and its job", async () => {

@@ -1,118 +1,27 @@
 /** WebSocket triggers against a real server on loopback: what is connected to, what runs, and what comes of a failure. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createServer } from "node:net";
+import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { websocketTriggers } from "../../../../src/features/triggers/websocket/tables.ts";
-import { parseTargets } from "../../../../src/platform/outgoing/targets.ts";
-import { openWebsocket } from "../../../../src/platform/outgoing/websocket.ts";
 import { startServer } from "../../../../src/server/server.ts";
+import { deploy, expectOk, until } from "../../../support/harness.ts";
 import {
-  type Ask,
-  deploy,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../../../support/harness.ts";
+  ask,
+  base,
+  create,
+  errorOf,
+  get,
+  openSockets,
+  ran,
+  remove,
+  runsOf,
+  server,
+  startPeer,
+  trigger,
+} from "./websocket-setup.ts";
 
-interface Peer extends Disposable {
-  url: string;
-  /** As clients have sent it. */
-  received: string[];
-  paths: string[];
-  hosts: string[];
-  open: Set<Bun.ServerWebSocket<unknown>>;
-  send(text: string | Uint8Array): void;
-  /** Once somebody is connected. */
-  connected(): Promise<true>;
-}
+openSockets();
 
-/** @param refuse how many connections are refused before the first is taken */
-function startPeer({ refuse = 0, port = 0 } = {}): Peer {
-  const open: Peer["open"] = new Set();
-  const received: string[] = [];
-  const paths: string[] = [];
-  const hosts: string[] = [];
-  let refused = 0;
-  const server = Bun.serve({
-    port,
-    hostname: "127.0.0.1",
-    fetch(request, on) {
-      paths.push(new URL(request.url).pathname);
-      hosts.push(request.headers.get("host") ?? "");
-      if (refused++ < refuse) return new Response("not now", { status: 503 });
-      return on.upgrade(request, { data: undefined }) ? undefined : new Response("no", { status: 400 });
-    },
-    websocket: {
-      open: (socket) => void open.add(socket),
-      close: (socket) => void open.delete(socket),
-      message: (_, text) => void received.push(String(text)),
-    },
-  });
-  return {
-    url: `ws://127.0.0.1:${server.port}/feed`,
-    received,
-    paths,
-    hosts,
-    open,
-    send(text) {
-      for (const socket of open) socket.send(text);
-    },
-    connected: () => until(() => (open.size > 0 ? (true as const) : undefined), "a connection"),
-    [Symbol.dispose]: () => void server.stop(true),
-  };
-}
-
-let server: TestServer;
-let ask: Ask;
-
-beforeAll(async () => {
-  server = await startTestServer({ allowed_targets: "127.0.0.1" });
-  ({ ask } = await server.workspace());
-  await deploy(ask, "acme", "u/admin/say", "export const main = (msg: string) => 'got ' + msg");
-  await deploy(ask, "acme", "u/admin/quiet", "export const main = (msg: string) => null");
-  await deploy(ask, "acme", "u/admin/fail", "export const main = () => { throw new Error('never') }");
-  await deploy(ask, "acme", "u/admin/where", "export const main = (at: string) => at");
-  const event =
-    "export const preprocessor = (event: any) => ({ event }); export const main = (event: any) => event;";
-  await deploy(ask, "acme", "u/admin/event", event);
-  const named =
-    "export const preprocessor = (wm_trigger: any, msg: string) => ({ got: [wm_trigger, msg] }); export const main = (got: any) => got;";
-  await deploy(ask, "acme", "u/admin/named", named);
-  const flow = {
-    path: "u/admin/flow",
-    summary: "",
-    value: { modules: [{ id: "a", value: { type: "identity" } }] },
-  };
-  await expectOk(ask("POST", "/w/acme/flows/create", flow));
-});
-afterAll(() => server.stop());
-
-const base = "/w/acme/websocket_triggers";
-let count = 0;
-const trigger = (more: object = {}) => ({
-  path: `u/admin/ws_${++count}`,
-  script_path: "u/admin/say",
-  url: "ws://127.0.0.1:9/",
-  ...more,
-});
-async function create(more: object = {}): Promise<string> {
-  return (await expectOk(ask("POST", `${base}/create`, trigger(more)))).text;
-}
-const get = async (path: string) => (await expectOk(ask("GET", `${base}/get/${path}`))).json();
-const remove = (path: string) => expectOk(ask("DELETE", `${base}/delete/${path}`));
-const runsOf = async (path: string): Promise<any[]> =>
-  (await expectOk(ask("GET", `/w/acme/jobs/list?created_by=ws-${path}`)))
-    .json()
-    .filter((job: any) => !job.is_flow_step);
-const ran = (path: string, times = 1) =>
-  until(async () => {
-    const found = (await runsOf(path)).filter(({ type }) => type === "CompletedJob");
-    return found.length >= times ? found : undefined;
-  }, `${times} runs of ${path}`);
 const jobOf = async ({ id }: { id: string }) => (await ask("GET", `/w/acme/jobs_u/get/${id}`)).json();
-const errorOf = (path: string) =>
-  until(async () => (await get(path)).error ?? undefined, `an error of ${path}`);
 
 describe("a trigger", () => {
   test("connects, runs its script for each message in order, and disconnects when deleted", async () => {
@@ -282,124 +191,6 @@ test("no more messages are read than may run, and none is lost", async () => {
   expect(await ran(path, 40)).toHaveLength(40);
   await remove(path);
 }, 60_000);
-
-describe.concurrent("an error", () => {
-  test("is shown on the trigger, retried, and cleared after a success", async () => {
-    using peer = startPeer({ refuse: 2 });
-    const path = await create({ url: `${peer.url}?key=secret` });
-    expect(await errorOf(path)).toBe("127.0.0.1: it answered 503, and opened no WebSocket");
-    await peer.connected();
-    await until(async () => ((await get(path)).error ? undefined : true), "no error any more");
-    for (const socket of peer.open) socket.close(4000, "bye");
-    expect(await errorOf(path)).toBe("127.0.0.1 closed the connection (4000: bye)");
-    await peer.connected();
-    peer.send("again");
-    await ran(path);
-    await remove(path);
-  }, 30_000);
-
-  test.each([
-    ["a port nobody listens on", "ws://127.0.0.1:9/", "127.0.0.1: the connection was refused"],
-    ["this machine by another address", "ws://127.0.0.2:9/", "has not allowed as a target"],
-    ["this machine in IPv6", "ws://[::1]:9/", "has not allowed as a target"],
-    ["a cloud's metadata", "ws://169.254.169.254/latest", "has not allowed as a target"],
-  ])("%s is rejected as a target", async (_, url, says) => {
-    const path = await create({ url });
-    expect(await errorOf(path)).toContain(says);
-    await remove(path);
-  });
-
-  test("a URL from a script is checked as any other", async () => {
-    const path = await create({ url: "$script:u/admin/where", url_runnable_args: { at: "ws://10.0.0.1/" } });
-    expect(await errorOf(path)).toContain("has not allowed as a target");
-    await remove(path);
-  });
-
-  test("a message that cannot start a job is reported, and the next one is processed", async () => {
-    using peer = startPeer();
-    await deploy(ask, "acme", "u/admin/going", "export const main = () => 1");
-    const path = await create({ url: peer.url, script_path: "u/admin/going" });
-    await peer.connected();
-    await expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/going"));
-    peer.send("x");
-    expect(await errorOf(path)).toContain("u/admin/going");
-    await deploy(ask, "acme", "u/admin/going", "export const main = () => 2");
-    peer.send("y");
-    await ran(path);
-    await until(async () => ((await get(path)).error ? undefined : true), "no error any more");
-    await remove(path);
-  });
-
-  test("no connection is made for a member who has left", async () => {
-    using peer = startPeer();
-    const cid = await server.member("acme", "cid");
-    const path = "u/cid/ws";
-    await deploy(cid.ask, "acme", "u/cid/say", "export const main = (msg: string) => msg");
-    await expectOk(
-      cid.ask("POST", `${base}/create`, trigger({ path, script_path: "u/cid/say", url: peer.url })),
-    );
-    await peer.connected();
-    await expectOk(ask("DELETE", "/w/acme/users/delete/cid"));
-    peer.send("x");
-    expect(await errorOf(path)).toContain("not an active member");
-    for (const socket of peer.open) socket.close();
-    await until(
-      async () => ((await get(path)).error.includes("not an active member") ? true : undefined),
-      "the error",
-    );
-    expect(await runsOf(path)).toEqual([]);
-    await remove(path);
-  });
-});
-
-describe.concurrent("a connection to a peer", () => {
-  const asked = {
-    targets: parseTargets("127.0.0.1,localhost"),
-    timeout_ms: 2_000,
-    max_message_bytes: 1_000,
-    ping_ms: 500,
-  };
-
-  test("sends the Host header, and rejects messages that are too long", async () => {
-    using peer = startPeer();
-    const got: string[] = [];
-    const url = peer.url.replace("127.0.0.1", "localhost");
-    const socket = await openWebsocket({ ...asked, url, onMessage: (text) => got.push(text) });
-    expect(peer.hosts).toEqual([new URL(url).host]);
-    peer.send("x".repeat(1_000));
-    await until(() => (got.length === 1 ? true : undefined), "the message");
-    peer.send("x".repeat(1_001));
-    expect(await socket.ended).toContain("1001 bytes");
-    expect(got).toHaveLength(1);
-  });
-
-  test("stays open while the peer answers pings, and ends when it no longer does", async () => {
-    using peer = startPeer();
-    const socket = await openWebsocket({ ...asked, url: peer.url, onMessage: () => {} });
-    const first = await Promise.race([socket.ended, Bun.sleep(2_500).then(() => "open")]);
-    expect(first).toBe("open");
-    socket.close();
-    await socket.ended;
-
-    const silent = createServer((stream) => {
-      stream.on("error", () => {});
-      stream.once("data", (head) => {
-        const key = /sec-websocket-key: (\S+)/i.exec(String(head))![1];
-        const accept = new Bun.CryptoHasher("sha1")
-          .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
-          .digest("base64");
-        stream.write(
-          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
-        );
-      });
-    });
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-    const { port } = silent.address() as { port: number };
-    const dead = await openWebsocket({ ...asked, url: `ws://127.0.0.1:${port}/`, onMessage: () => {} });
-    expect(await dead.ended).toContain("no sign of life");
-    silent.close();
-  }, 20_000);
-});
 
 test.each([
   ["an address of another kind", { url: "https://example.org" }, 400, "`url`"],

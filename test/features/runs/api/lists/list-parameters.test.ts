@@ -219,3 +219,24 @@ function replaced(base: string, asked: string): string {
   const kept = base.split("&").filter((part) => part !== "" && (name === "" || !part.startsWith(`${name}=`)));
   return [...kept, asked].filter(Boolean).join("&");
 }
+
+test.each([
+  ["jobs/list?created_before=yesterday", "`created_before`: must be a moment such as 2030-01-31"],
+  [
+    "jobs/list?started_after=0000-06-01T00:00:00Z",
+    "`started_after`: must be a moment in the years 1 to 9999",
+  ],
+  [
+    `jobs/list?args=${encodeURIComponent(JSON.stringify({ a: new Array(21).fill([]) }))}`,
+    "`args`: its arrays hold more than 20 values",
+  ],
+  [`jobs/list?result=${"[".repeat(5000)}${"]".repeat(5000)}`, "`result`: must be JSON text"],
+  [
+    `resources/list?value=${encodeURIComponent(JSON.stringify(new Array(21).fill(1)))}`,
+    "`value`: its arrays hold more than 20 values",
+  ],
+  ["jobs/completed/count_jobs?completed_after_s_ago=9007199254740991", "`completed_after_s_ago`"],
+])("%s is rejected", async (path, says) => {
+  const answer = await ask("GET", `/w/acme/${path}`);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+});

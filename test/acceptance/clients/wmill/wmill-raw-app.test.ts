@@ -1,9 +1,9 @@
 /** An app of code: `wmill` builds what stands in its folder, pushes source and bundle, and pulls the source back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { newPlace } from "../../cli/program.ts";
-import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { isOffline } from "./registry.ts";
+import { newPlace } from "../../../cli/program.ts";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { isOffline } from "../registry.ts";
 import { changesIn, installWmill, type Wmill } from "./wmill.ts";
 
 setDefaultTimeout(90_000);

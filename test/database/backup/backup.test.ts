@@ -1,50 +1,31 @@
 /** `svc backup` and `svc restore`: one moment of everything, under load, on both databases and from one to the other. */
-
 import { Database as SqliteFile } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gunzipSync } from "node:zlib";
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
-import { snapshotPostgres } from "../../src/database/backup/postgres-backup.ts";
-import { snapshotSqlite } from "../../src/database/backup/sqlite-backup.ts";
-import { migrations } from "../../src/database/migrations/index.ts";
-import { splitMigration } from "../../src/database/migrations/migrate.ts";
-import { newPlace, type Place } from "../cli/program.ts";
+import { migrations } from "../../../src/database/migrations/index.ts";
+import { splitMigration } from "../../../src/database/migrations/migrate.ts";
+import { createDatabase, expectOk, startTestServer, until } from "../../support/harness.ts";
 import {
-  createDatabase,
-  deploy,
-  expectOk,
-  startTestServer,
-  type TestServer,
-  until,
-} from "../support/harness.ts";
+  acme,
+  backup,
+  contents,
+  env,
+  newTarget,
+  openBackups,
+  place,
+  postgres,
+  quiet,
+  restore,
+  server,
+  url,
+} from "./backup-setup.ts";
 
 setDefaultTimeout(60_000);
 
-const postgres = process.env.DATABASE_URL;
-let place: Place;
-let server: TestServer;
-let acme: Awaited<ReturnType<TestServer["workspace"]>>;
-let url: string | undefined;
-/** A backup of a server at rest. */
-let quiet: string;
-
-/** Every row of every table, as text. */
-async function contents(data_dir: string, database_url?: string): Promise<Record<string, string[]>> {
-  const snapshot = database_url
-    ? await snapshotPostgres(database_url)
-    : snapshotSqlite(join(data_dir, "svc.db"));
-  const found: Record<string, string[]> = {};
-  for (const head of snapshot.tables) {
-    const order = [...head.columns.keys()].sort((a, b) => (head.columns[a]! < head.columns[b]! ? -1 : 1));
-    const rows: string[] = [];
-    for await (const cells of snapshot.rows(head)) rows.push(JSON.stringify(order.map((at) => cells[at])));
-    found[head.table] = rows.sort();
-  }
-  await snapshot.close();
-  return found;
-}
+openBackups();
 
 /** Without what a running server writes every few seconds: heartbeats, the leader's lease, counts of usage. */
 const atRest = ({
@@ -53,49 +34,6 @@ const atRest = ({
   workspace_usage: _usage,
   ...tables
 }: Record<string, string[]>) => tables;
-
-const env = (database_url?: string): Record<string, string> =>
-  database_url ? { DATABASE_URL: database_url } : {};
-const backup = (to: string, ...more: string[]) =>
-  place.svc(["backup", to, "--data-dir", server.data_dir, ...more], { env: env(url) });
-const restore = (
-  from: string,
-  data_dir: string,
-  { database, force = false }: { database?: string; force?: boolean } = {},
-) =>
-  place.svc(["restore", from, "--data-dir", data_dir, ...(force ? ["--force"] : [])], { env: env(database) });
-
-let targets = 0;
-const newTarget = () => join(place.folder, `target-${++targets}`);
-
-beforeAll(async () => {
-  place = newPlace();
-  server = await startTestServer();
-  url = server.server.app.config.database_url;
-  acme = await server.workspace();
-  await deploy(
-    acme.ask,
-    "acme",
-    "u/admin/one",
-    "export const main = (n: number) => ({ n, text: 'ä\\u0000😀' })",
-  );
-  const value = { path: "u/admin/secret", value: "the-secret-value", is_secret: true, description: "" };
-  await expectOk(acme.ask("POST", "/w/acme/variables/create", value));
-  const storage = { large_file_storage: { type: "FilesystemStorage" } };
-  await expectOk(acme.ask("POST", "/w/acme/workspaces/edit_large_file_storage_config", storage));
-  const upload = (key: string, body: string) =>
-    expectOk(acme.ask("POST", `/w/acme/job_helpers/upload_s3_file?file_key=${key}`, body));
-  await upload("a/big.bin", "0123456789".repeat(70_000));
-  await upload("empty.txt", "");
-  await expectOk(acme.ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/one", { n: 1 }));
-  quiet = join(place.folder, "quiet.backup");
-  const made = await backup(quiet);
-  expect([made.code, made.err]).toEqual([0, expect.stringContaining("the instance key is not in it")]);
-});
-afterAll(async () => {
-  await server.stop();
-  place[Symbol.dispose]();
-});
 
 describe("a backup", () => {
   test("has mode 0600 and a header, and contains neither key nor secret", () => {
@@ -280,147 +218,14 @@ test("a backup under load is consistent and contains every write acknowledged be
   expect(runs.length).toBe(started.length);
 });
 
-describe("an invalid backup file", () => {
-  let target: string;
-  let database: Awaited<ReturnType<typeof createDatabase>> | undefined;
-  const bad = async (name: string, bytes: Uint8Array | string) => {
-    const path = join(place.folder, name);
-    writeFileSync(path, bytes);
-    const run = await restore(path, target, { force: true, database: database?.url });
-    return [run.code, run.err.split("\n")[0]!.replace("error: ", "")] as const;
-  };
-  let untouched: Record<string, string[]>;
-  beforeAll(async () => {
-    target = newTarget();
-    database = postgres ? await createDatabase(postgres) : undefined;
-    expect((await restore(quiet, target, { database: database?.url })).code).toBe(0);
-    untouched = await contents(target, database?.url);
-  });
-  afterAll(async () => {
-    expect(await contents(target, database?.url)).toEqual(untouched);
-    await database?.drop();
-    expect(readdirSync(target).filter((name) => /^(before-restore|restoring)/.test(name))).toEqual([]);
-  });
-  const parts = () => {
-    const bytes = readFileSync(quiet);
-    const end = bytes.indexOf(10);
-    const header = JSON.parse(bytes.subarray(11, end).toString());
-    return {
-      bytes,
-      header,
-      body: bytes.subarray(end + 1),
-      lines: gunzipSync(bytes.subarray(end + 1)).toString(),
-    };
-  };
-  const packed = (header: object, lines: string) =>
-    Buffer.concat([Buffer.from(`svc-backup ${JSON.stringify(header)}\n`), gzipSync(lines)]);
-
-  test("is refused if it is another kind of file, missing or a folder", async () => {
-    expect(await bad("text", "hello\nworld\n")).toEqual([1, "the file is not a backup of svc"]);
-    expect(await bad("empty", "")).toEqual([1, "the file is not a backup of svc"]);
-    expect(await bad("magic", "svc-backup {bad\n")).toEqual([1, expect.stringContaining("damaged")]);
-    const missing = join(place.folder, "not-there");
-    expect((await restore(missing, target)).err).toContain(
-      `${missing} cannot be read: there is no such file`,
-    );
-    expect((await restore(place.folder, target)).err).toContain("cannot be read: it is a folder");
-  });
-
-  test("is refused if it is of a newer version", async () => {
-    const { header, lines } = parts();
-    const format = await bad("format", packed({ ...header, format: 2 }, lines));
-    expect(format).toEqual([1, expect.stringContaining("made by a newer svc: it is of format 2")]);
-    const migrations = [...header.migrations, "9999_later"];
-    const newer = await bad("newer", packed({ ...header, migrations }, lines));
-    expect(newer).toEqual([1, expect.stringContaining("made by a newer svc: it has migration 9999_later")]);
-  });
-
-  test("is refused if it is truncated at any place", async () => {
-    const { bytes, body } = parts();
-    const head = bytes.length - body.length;
-    for (const length of [
-      20,
-      head - 1,
-      head,
-      head + 5,
-      head + Math.floor(body.length / 2),
-      bytes.length - 9,
-      bytes.length - 1,
-    ]) {
-      const [code, says] = await bad("cut", bytes.subarray(0, length));
-      expect([length, code, says]).toEqual([length, 1, expect.stringContaining("damaged or cut short")]);
-    }
-  });
-
-  test("is refused if a line is missing, added or changed, or if a path leaves the folder", async () => {
-    const { header, bytes, body, lines } = parts();
-    const all = lines.trimEnd().split("\n");
-    const at = all.findIndex((line) => line.startsWith("["));
-    const changed = (change: (copy: string[]) => void) => {
-      const copy = [...all];
-      change(copy);
-      return packed(header, `${copy.join("\n")}\n`);
-    };
-    const cases: [string, Uint8Array][] = [
-      ["a row less", changed((copy) => copy.splice(at, 1))],
-      ["a row more", changed((copy) => copy.splice(at, 0, copy[at]!))],
-      ["no end", changed((copy) => copy.pop())],
-      ["an end too early", changed((copy) => copy.splice(at, 0, copy.at(-1)!))],
-      ["a value changed", changed((copy) => (copy[at] = copy[at]!.replace("e", "f")))],
-      ["a line of nonsense", changed((copy) => (copy[at] = "{"))],
-      ["a row of other columns", changed((copy) => (copy[at] = "[1]"))],
-      ["another header", packed({ ...header, svc: "0.0.0" }, lines)],
-      ["a file elsewhere", withFile(all, "storage/../../evil")],
-      ["a file at the root", withFile(all, "/evil")],
-      ["a file of the service", withFile(all, "instance.key")],
-      [
-        "flipped bits",
-        Buffer.concat([
-          bytes.subarray(0, -body.length),
-          body.map((byte, n) => (n === 300 ? byte ^ 1 : byte)),
-        ]),
-      ],
-    ];
-    for (const [name, content] of cases) {
-      const [code, says] = await bad("changed", content);
-      expect([name, code, says]).toEqual([name, 1, expect.stringContaining("damaged or cut short")]);
-    }
-    for (const folder of [place.folder, target, "/"]) expect(existsSync(join(folder, "evil"))).toBe(false);
-  });
-
-  /** Somebody's work, not chance: its checksum is right. */
-  function withFile(all: string[], file: string): Uint8Array {
-    const { header } = parts();
-    const copy = [...all.slice(0, -1), JSON.stringify({ file, mode: 0o600, mtime_ms: 0 })];
-    const text = `svc-backup ${JSON.stringify(header)}\n${copy.join("\n")}\n`;
-    const { end } = JSON.parse(all.at(-1)!);
-    const sha256 = new Bun.CryptoHasher("sha256").update(text).digest("hex");
-    copy.push(JSON.stringify({ end: { ...end, files: end.files + 1, sha256 } }));
-    return packed(header, `${copy.join("\n")}\n`);
-  }
-
-  test("cannot be restored over a running server", async () => {
-    const run = await place.svc(["restore", quiet, "--data-dir", server.data_dir, "--force"], {
-      env: env(url),
-    });
-    expect([run.code, run.err]).toEqual([1, expect.stringMatching(/in use by process \d+ \(svc serve/)]);
-    if (!url) return;
-    const elsewhere = await restore(quiet, newTarget(), { database: url, force: true });
-    expect([elsewhere.code, elsewhere.err]).toEqual([
-      1,
-      expect.stringContaining("a server works on this database"),
-    ]);
-  });
-});
-
 describe("every table that there is", () => {
   /** Far from now, so that a server that looks finds nothing due; each kind of column that is not text or number takes it. */
   const LATER = new Date("9000-01-01T00:00:00.123Z");
 
   async function allTables(): Promise<Table[]> {
     const found = new Map<string, Table>();
-    for (const name of new Bun.Glob("**/*tables.ts").scanSync(join(import.meta.dir, "../../src"))) {
-      const module: Record<string, unknown> = await import(join(import.meta.dir, "../../src", name));
+    for (const name of new Bun.Glob("**/*tables.ts").scanSync(join(import.meta.dir, "../../../src"))) {
+      const module: Record<string, unknown> = await import(join(import.meta.dir, "../../../src", name));
       for (const value of Object.values(module)) if (is(value, Table)) found.set(getTableName(value), value);
     }
     return [...found.values()];

@@ -1,15 +1,20 @@
-/** Who may do what, said once as a table and tried through the front door with real tokens. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+/** Every kind of item, who has which right on it, and the calls that read, write and share it. */
+import { afterAll, beforeAll } from "bun:test";
 import { eq } from "drizzle-orm";
-import { users } from "../../../src/features/tenancy/people/user-tables.ts";
-import { canManage, canRead, canWrite } from "../../../src/platform/access/permissions.ts";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
+import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
-const as: Record<string, Ask> = {};
+export const as: Record<string, Ask> = {};
 
 /** Entries of the items that are called `shared`. */
-const SHARED = { "u/grouped": false, "u/reader": true, "u/writer": false, "g/ops": true, "u/viewer": true };
+export const SHARED = {
+  "u/grouped": false,
+  "u/reader": true,
+  "u/writer": false,
+  "g/ops": true,
+  "u/viewer": true,
+};
 const PLACES = ["u/ann", "g/ops", "f/data", "f/gone", "f/app_themes"];
 const ITEMS = [
   "u/ann/plain",
@@ -46,9 +51,9 @@ nobody           x            x             x            x             x        
 
 type Right = "-" | "r" | "w" | "m" | "x";
 
-const OPERATORS = ["viewer", "foreman"];
+export const OPERATORS = ["viewer", "foreman"];
 
-const cases = MATRIX.trim()
+export const cases = MATRIX.trim()
   .split("\n")
   .slice(1)
   .flatMap((line) => {
@@ -86,9 +91,8 @@ const route = (path: string, at = path) => ({ ...RUNS, ...ROUTE, path: at, route
 
 const beside = (path: string) => `${path.split("/").slice(0, 2).join("/")}/taken`;
 const hashes: Record<string, string> = {};
-const FAR = "scheduled_for=2090-01-01T00:00:00Z";
 
-const KINDS: Record<string, Kind> = {
+export const KINDS: Record<string, Kind> = {
   script: {
     create: (ask, path) => ask("POST", "/w/acme/scripts/create", { ...SCRIPT, path, lock: "" }),
     read: (path) => [
@@ -183,59 +187,11 @@ const KINDS: Record<string, Kind> = {
   },
 };
 
-beforeAll(async () => {
-  server = await startTestServer();
-  const admin = (await server.workspace()).ask;
-  as.admin = admin;
-  as["super admin"] = (await server.user("root", { super_admin: true })).ask;
-  for (const name of ["ann", "owner", "lead", "writer", "reader", "grouped", "stranger"]) {
-    as[name] = (await server.member("acme", name)).ask;
-  }
-  for (const name of OPERATORS) as[name] = (await server.member("acme", name, "operator")).ask;
-  const devops = await server.user("devops");
-  await server.server.app.db.write((tx) =>
-    tx.update(users).set({ devops: true }).where(eq(users.email, devops.email)),
-  );
-  as.devops = devops.ask;
-  as.outsider = (await server.user("outsider")).ask;
-  as.nobody = server.as(undefined);
-
-  for (const [group, username] of [
-    ["ops", "grouped"],
-    ["leads", "lead"],
-  ]) {
-    await expectOk(admin("POST", "/w/acme/groups/create", { name: group }));
-    await expectOk(admin("POST", `/w/acme/groups/adduser/${group}`, { username }));
-  }
-  await expectOk(
-    admin("POST", "/w/acme/folders/create", {
-      name: "data",
-      owners: ["u/owner", "u/foreman", "g/leads"],
-      extra_perms: { "u/writer": true, "u/reader": false, "u/viewer": false, "g/ops": false },
-    }),
-  );
-  for (const path of [...ITEMS, ...PLACES.map((place) => `${place}/taken`)]) {
-    // The first of two versions, so that it can be archived as often as it is tried.
-    hashes[path] = await deploy(admin, "acme", path, `${SCRIPT.content} // 0`);
-    await deploy(admin, "acme", path, SCRIPT.content);
-  }
-  for (const path of [...ITEMS, ...PLACES.map((place) => `${place}/taken`)]) {
-    for (const kind of others) await expectOk(kind.create(admin, path));
-    if (!path.endsWith("/shared")) continue;
-    for (const kind of Object.keys(KINDS)) {
-      for (const [owner, write] of Object.entries(SHARED)) {
-        await expectOk(admin("POST", `/w/acme/acls/add/${kind}/${path}`, { owner, write }));
-      }
-    }
-  }
-});
-afterAll(() => server.stop());
-
 /** Kinds that are made in one step. */
 const others = Object.values(KINDS).filter((kind) => kind !== KINDS.script);
 
 /** What a role with a right is answered: the status of each way to use it. */
-function expected(kind: Kind, role: string, right: Right) {
+export function expected(kind: Kind, role: string, right: Right) {
   const isMember = right !== "x";
   const reads = isMember && right !== "-";
   const operator = OPERATORS.includes(role);
@@ -251,76 +207,53 @@ function expected(kind: Kind, role: string, right: Right) {
   };
 }
 
-test.each(cases)("%s: %s at %s", async (role, right, path) => {
-  const ask = as[role]!;
-  for (const [name, kind] of Object.entries(KINDS)) {
-    const told = expected(kind, role, right);
-    for (const url of kind.read(path)) {
-      expect([url, (await ask("GET", `/w/acme/${url}`)).status]).toEqual([url, told.read]);
+/** Gives the tests of a file a server of their own. */
+export function openKinds(): void {
+  beforeAll(async () => {
+    server = await startTestServer();
+    const admin = (await server.workspace()).ask;
+    as.admin = admin;
+    as["super admin"] = (await server.user("root", { super_admin: true })).ask;
+    for (const name of ["ann", "owner", "lead", "writer", "reader", "grouped", "stranger"]) {
+      as[name] = (await server.member("acme", name)).ask;
     }
-    const list = await ask("GET", `/w/acme/${kind.list}`);
-    const listed =
-      list.status === 200 ? list.json().some((item: { path: string }) => item.path === path) : list.status;
-    expect([kind.list, listed]).toEqual([kind.list, told.listed]);
-    if (kind.run) {
-      const answer = await ask("POST", `/w/acme/jobs/${kind.run(path)}?${FAR}`, {});
-      expect([name, "run", answer.status]).toEqual([name, "run", told.run]);
+    for (const name of OPERATORS) as[name] = (await server.member("acme", name, "operator")).ask;
+    const devops = await server.user("devops");
+    await server.server.app.db.write((tx) =>
+      tx.update(users).set({ devops: true }).where(eq(users.email, devops.email)),
+    );
+    as.devops = devops.ask;
+    as.outsider = (await server.user("outsider")).ask;
+    as.nobody = server.as(undefined);
+
+    for (const [group, username] of [
+      ["ops", "grouped"],
+      ["leads", "lead"],
+    ]) {
+      await expectOk(admin("POST", "/w/acme/groups/create", { name: group }));
+      await expectOk(admin("POST", `/w/acme/groups/adduser/${group}`, { username }));
     }
-    expect([name, "write", (await kind.write(ask, path)).status]).toEqual([name, "write", told.write]);
-    if (!kind.manage) continue;
-    expect([name, "manage", (await kind.manage(ask, path)).status]).toEqual([name, "manage", told.manage]);
-  }
-});
-
-test.each(cases.filter(([, , path]) => path.endsWith("/plain")))(
-  "%s: %s, to create beside %s",
-  async (role, right, path) => {
-    const place = path.replace(/\/plain$/, "");
-    const writes = right === "w" || right === "m";
-    for (const [name, kind] of Object.entries(KINDS)) {
-      const status = right === "x" ? 401 : writes ? (kind.created ?? 201) : 403;
-      const made = `${place}/by_${role.replace(" ", "_")}_${name}`;
-      expect([made, (await kind.create(as[role]!, made)).status]).toEqual([made, status]);
+    await expectOk(
+      admin("POST", "/w/acme/folders/create", {
+        name: "data",
+        owners: ["u/owner", "u/foreman", "g/leads"],
+        extra_perms: { "u/writer": true, "u/reader": false, "u/viewer": false, "g/ops": false },
+      }),
+    );
+    for (const path of [...ITEMS, ...PLACES.map((place) => `${place}/taken`)]) {
+      // The first of two versions, so that it can be archived as often as it is tried.
+      hashes[path] = await deploy(admin, "acme", path, `${SCRIPT.content} // 0`);
+      await deploy(admin, "acme", path, SCRIPT.content);
     }
-    // A draft is kept where one may deploy.
-    const draft = { path: `${place}/draft`, typ: "flow", value: {} };
-    const kept = await as[role]!("POST", "/w/acme/drafts/create", draft);
-    expect(kept.status).toBe(right === "x" ? 401 : writes ? 201 : 403);
-  },
-);
-
-test.each(cases)("%s: %s, to change rights to %s", async (role, right, path) => {
-  const reads = right !== "x" && right !== "-";
-  const refused = OPERATORS.includes(role) || reads ? 403 : 404;
-  const writes = right === "w" || right === "m";
-  for (const kind of Object.keys(KINDS)) {
-    const acls = (verb: string) => `/w/acme/acls/${verb}/${kind}/${path}`;
-    const get = await as[role]!("GET", acls("get"));
-    expect(get.status).toBe(right === "x" ? 401 : reads ? 200 : 404);
-    if (reads) expect(get.json()).toEqual(path.endsWith("/shared") ? SHARED : {});
-    const add = await as[role]!("POST", acls("add"), { owner: "u/admin", write: true });
-    expect(add.status).toBe(right === "x" ? 401 : writes ? 200 : refused);
-    const remove = await as[role]!("POST", acls("remove"), { owner: "u/admin" });
-    expect(remove.status).toBe(right === "x" ? 401 : writes ? 200 : refused);
-  }
-});
-
-test("operators write nothing with any item; as admins they do", () => {
-  const operator = {
-    workspace_id: "acme",
-    email: "ops@example.org",
-    username: "ops",
-    is_admin: false,
-    operator: true,
-    disabled: false,
-    created_at: new Date(),
-    groups: ["ops"],
-    folders: new Map([["data", "owner"]] as const),
-  };
-  for (const path of ["u/ops/x", "g/ops/x", "f/data/x", "u/ann/x"]) {
-    const asked = [canRead, canWrite].map((can) => can(operator, path, { "u/ops": true }));
-    expect([path, ...asked, canManage(operator, path)]).toEqual([path, true, false, false]);
-    const admin = { ...operator, is_admin: true };
-    expect([canWrite(admin, path, {}), canManage(admin, path)]).toEqual([true, true]);
-  }
-});
+    for (const path of [...ITEMS, ...PLACES.map((place) => `${place}/taken`)]) {
+      for (const kind of others) await expectOk(kind.create(admin, path));
+      if (!path.endsWith("/shared")) continue;
+      for (const kind of Object.keys(KINDS)) {
+        for (const [owner, write] of Object.entries(SHARED)) {
+          await expectOk(admin("POST", `/w/acme/acls/add/${kind}/${path}`, { owner, write }));
+        }
+      }
+    }
+  });
+  afterAll(() => server.stop());
+}

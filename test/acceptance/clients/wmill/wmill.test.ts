@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { isOffline } from "./registry.ts";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { isOffline } from "../registry.ts";
+import { filesOf, writeWorkspace } from "../workspace-files.ts";
 import { installWmill, type Wmill } from "./wmill.ts";
-import { filesOf, writeWorkspace } from "./workspace-files.ts";
 
 const ALL = ["--yes", "--plain-secrets", "--include-schedules"];
 

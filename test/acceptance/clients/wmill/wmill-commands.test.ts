@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { license } from "../../support/peers/license.ts";
-import { isOffline } from "./registry.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { license } from "../../../support/peers/license.ts";
+import { isOffline } from "../registry.ts";
 import { installWmill, VERSIONS, type Wmill } from "./wmill.ts";
 
 setDefaultTimeout(60_000);

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { isOffline } from "./registry.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { isOffline } from "../registry.ts";
+import { filesOf } from "../workspace-files.ts";
 import { changesIn, installWmill, VERSIONS, type Wmill } from "./wmill.ts";
-import { filesOf } from "./workspace-files.ts";
 
 setDefaultTimeout(90_000);
 

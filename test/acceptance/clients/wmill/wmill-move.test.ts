@@ -1,10 +1,10 @@
 /** A workspace that people bring along from elsewhere: `wmill sync push` into an empty one, where it runs as before. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { isOffline } from "./registry.ts";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { isOffline } from "../registry.ts";
+import { writeWorkspace } from "../workspace-files.ts";
 import { changesIn, installWmill, VERSIONS, type Wmill } from "./wmill.ts";
-import { writeWorkspace } from "./workspace-files.ts";
 
 setDefaultTimeout(90_000);
 

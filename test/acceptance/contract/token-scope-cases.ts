@@ -1,0 +1,123 @@
+/** The scope that each operation requires, written down once more and apart from the code. */
+import { type Operation, scopeOf } from "../../../src/platform/http/operation.ts";
+
+/** The nouns of the interface's scopes. */
+export const DOMAINS =
+  `jobs scripts flows apps raw_apps variables resources schedules folders users groups workspaces acls
+audit settings workers service_logs configs oauth oidc ai inputs drafts favorites capture job_helpers concurrency_groups
+agent_workers openapi indexer git_sync teams mcp http_triggers websocket_triggers kafka_triggers nats_triggers
+mqtt_triggers sqs_triggers gcp_triggers postgres_triggers email_triggers`.split(/\s+/);
+
+/** Nouns that the interface has no scope for, and what they are. */
+export const OWN_DOMAINS: Record<string, string> = {
+  webhooks: "several webhooks of a workspace are an extension, which no scope of the interface is about",
+  metrics: "figures for the operator, who is to give out a token for them alone",
+};
+
+/** Where the first word of a path is not the noun. */
+const NOUNS: Record<string, string> = {
+  // Lists of packages belong to the workspace as its settings do.
+  workspace_dependencies: "workspaces",
+  job_metrics: "jobs",
+  job_u: "jobs",
+  approve: "jobs",
+  saml: "settings",
+  srch: "indexer",
+  embeddings: "scripts",
+  integrations: "scripts",
+};
+
+/** Where no word of the path is. */
+const NOUN_OF: Record<string, string> = {
+  // Existing clients ask among the apps for it; what it gives away are files.
+  signS3Objects: "job_helpers",
+  queryResourceTypes: "resources",
+};
+
+/** Operations that any token may call, whatever it is restricted to. */
+const EXEMPT: Record<string, string[]> = {
+  "says nothing of what is in the instance": [
+    ..."getVersion getUpToDate getLicenseId getHealth getLiveness getOpenApiYaml getReference frontDoor listScopes".split(
+      " ",
+    ),
+    ..."getOidcIssuer getOidcIssuerAtRoot getOidcKeys listOAuthLogins existsWorkspace existsUsername".split(
+      " ",
+    ),
+  ],
+  "says whose token it is": "globalWhoami getCurrentEmail whoami".split(" "),
+  "is about no token, or about the presented one's end": [
+    ..."login logout logoutByLink isSmtpConfigured requestPasswordReset resetPassword getSetupPage completeSetup beginOAuthLogin loginWithOauth".split(
+      " ",
+    ),
+    ..."oauthLoginPage oauthConnectPage chatConnectPage".split(" "),
+    // A restricted token is as good as none there: the page asks for a password.
+    ..."getCliLoginPage completeCliLogin getCliLoginDone".split(" "),
+  ],
+  "refuses restricted tokens by itself": ["refreshUserToken"],
+  "is asked for in another way: the product's signature, a token in the path, or what the route's author chose, the link's own":
+    "getTokenedRawScript readSignedS3Object chatCommand slackCommand answerRouteGet answerRoutePost answerRoutePut answerRoutePatch answerRouteDelete".split(
+      " ",
+    ),
+  "starts nothing, and keeps what comes only while an author of the receiver asks for it":
+    "captureWebhook updateCapture captureRouteGet captureRoutePost captureRoutePut captureRoutePatch captureRouteDelete".split(
+      " ",
+    ),
+  "asks for the right to run what it finds, once that is known (see the last test)": [
+    ...["ScriptByPath", "ScriptByHash", "FlowByPath", "FlowByVersion"].flatMap((target) => [
+      `run${target}`,
+      ...["runWaitResult", "runAndStream"].flatMap((way) => [`${way}${target}`, `${way}${target}Get`]),
+    ]),
+    ..."aiSyncScriptByPath aiSyncFlowByPath openaiSyncScriptByPath openaiSyncFlowByPath".split(" "),
+    ..."restartFlowAtStep restartFlowAtBranchOrIteration restartFlowAtPoint resumeSuspendedFlowAsOwner".split(
+      " ",
+    ),
+  ],
+};
+export const exempt = new Set(Object.values(EXEMPT).flat());
+
+type Action = "read" | "write" | "run";
+
+/** Actions that the method does not tell. */
+const ACTIONS: [action: Action, why: string, names: string][] = [
+  ["write", "it gives away what others are kept from", "globalUsersExport getWorkspaceEncryptionKey"],
+  ["write", "it changes something, though it is a GET", "moveS3File"],
+  ["write", "its answer lets anybody resume the flow", "createJobSignature getResumeUrls"],
+  ["write", "its answer lets anybody read the files", "signS3Objects"],
+  ["write", "a link that acts", "resumeSuspendedJobGet cancelSuspendedJobGet getApprovalPage"],
+  [
+    "read",
+    "its POST carries a question",
+    "listSelectedJobGroups listLatestRuns getStartedAtByIds getJobMetrics previewSchedule existsRoute existsUserInWorkspace",
+  ],
+  [
+    "run",
+    "it runs code",
+    "executeComponent addBatchJobs batchReRunJobs runPreview runWaitResultPreview runPreviewBundle runFlowPreview " +
+      "runWaitResultFlowPreview runDependencies runDependenciesAsync runFlowDependencies runFlowDependenciesAsync " +
+      "runWorkflowAsCodeTask runWorkflowAsCode runDynamicSelect callAgentTools",
+  ],
+];
+const actions = new Map(
+  ACTIONS.flatMap(([action, , names]) => names.split(" ").map((name) => [name, action])),
+);
+
+export function expectedScope({ name, method, path }: Operation): { domain: string; action: Action } {
+  const word = path.split("/").find((part) => part !== "" && part !== "w" && !part.startsWith("{"))!;
+  const domain = NOUN_OF[name] ?? NOUNS[word] ?? word.replace(/_u$/, "");
+  return { domain, action: actions.get(name) ?? (method === "GET" ? "read" : "write") };
+}
+
+/** What each action includes (read is part of write; who runs jobs sees what becomes of them). */
+export function lets(op: Operation): string[] {
+  const { domain, action } = expectedScope(op);
+  if (action !== "read") return [`${domain}:${action}`];
+  const scope = scopeOf(op);
+  const ofOneJob = domain === "jobs" && scope && !scope.many;
+  const runs = ofOneJob ? ["jobs:run", "jobs:run:scripts", "jobs:run:flows"] : [];
+  return [`${domain}:read`, `${domain}:write`, ...runs];
+}
+
+export const SCOPES = [...DOMAINS, ...Object.keys(OWN_DOMAINS)].flatMap((domain) => [
+  ...["read", "write", "run"].map((action) => `${domain}:${action}`),
+  ...(domain === "jobs" ? ["jobs:run:scripts", "jobs:run:flows"] : []),
+]);

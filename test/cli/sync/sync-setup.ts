@@ -1,0 +1,38 @@
+/** A server, and a folder that is pushed into its workspace. */
+import { afterAll, beforeAll, expect } from "bun:test";
+import { join } from "node:path";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
+import type { Ended, Place } from "../program.ts";
+import { WORKSPACE_FILES, writeFiles } from "./sync-files.ts";
+
+export let server: TestServer;
+export let ask: Ask;
+export let token: string;
+
+export const get = async (path: string) => (await expectOk(ask("GET", `/w/acme${path}`))).json();
+
+export const svc = (place: Place, ...words: string[]): Promise<Ended> =>
+  place.svc([...words, "--workspace", "acme", "--url", server.url, "--token", token]);
+
+export async function edit(place: Place, name: string, from: string, to: string): Promise<void> {
+  const file = Bun.file(join(place.folder, name));
+  const before = await file.text();
+  expect(before).toContain(from);
+  await file.write(before.replace(from, to));
+}
+
+export const start = async (place: Place) => {
+  await writeFiles(place.folder, WORKSPACE_FILES);
+  expect(await svc(place, "push", "--yes", "--delete")).toMatchObject({ code: 0 });
+};
+
+/** Gives the tests of a file a server of their own. */
+export function openSync(): void {
+  beforeAll(async () => {
+    server = await startTestServer();
+    ({ ask, token } = await server.workspace());
+    await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
+    await server.member("acme", "ann");
+  });
+  afterAll(() => server.stop());
+}

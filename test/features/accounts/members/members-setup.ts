@@ -1,0 +1,24 @@
+/** What tests of a workspace's members share. */
+import { afterAll, beforeAll } from "bun:test";
+import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
+
+export let server: TestServer;
+export let admin: Ask;
+
+const known = new Map<string, Promise<Ask>>();
+/** A member of the workspace, made once for the tests of a file. */
+export function member(name: string): Promise<Ask> {
+  const ask = known.get(name) ?? server.member("acme", name).then((made) => made.ask);
+  known.set(name, ask);
+  return ask;
+}
+
+/** Gives the tests of a file a server of their own. */
+export function openMembers(): void {
+  beforeAll(async () => {
+    known.clear();
+    server = await startTestServer();
+    admin = (await server.workspace()).ask;
+  });
+  afterAll(() => server.stop());
+}

@@ -1,0 +1,21 @@
+/** What tests of renaming users share. */
+import { afterAll, beforeAll } from "bun:test";
+import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
+
+export let server: TestServer;
+export let admin: Ask;
+export let root: Ask;
+
+export const rename = (name: string, new_username: string) =>
+  root("POST", `/users/rename/${name}@example.org`, { new_username });
+
+/** Gives the tests of a file a server of their own. */
+export function openRenaming(): void {
+  beforeAll(async () => {
+    server = await startTestServer();
+    admin = (await server.workspace()).ask;
+    await server.workspace("other");
+    root = (await server.user("root", { super_admin: true })).ask;
+  });
+  afterAll(() => server.stop());
+}

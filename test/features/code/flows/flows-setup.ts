@@ -1,0 +1,28 @@
+/** A server with people of different rights, and calls of its flows. */
+import { afterAll, beforeAll } from "bun:test";
+import { type Answer, type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
+
+export let server: TestServer;
+export let admin: Ask;
+export let ann: Ask;
+export let bob: Ask;
+export let viewer: Ask;
+
+export const stepping = (content: string) => ({
+  modules: [{ id: "a", value: { type: "rawscript", language: "bun", content, input_transforms: {} } }],
+});
+export const one = stepping("export const main = () => 1");
+
+export const told = (answer: Answer) => [answer.status, answer.headers.get("svc-error")];
+
+/** Gives the tests of a file a server of their own. */
+export function openFlows(): void {
+  beforeAll(async () => {
+    server = await startTestServer();
+    ({ ask: admin } = await server.workspace());
+    ({ ask: ann } = await server.member("acme", "ann"));
+    ({ ask: bob } = await server.member("acme", "bob"));
+    ({ ask: viewer } = await server.member("acme", "viewer", "operator"));
+  });
+  afterAll(() => server.stop());
+}

@@ -1,0 +1,22 @@
+/** A server, and calls of its scripts. */
+import { afterAll, beforeAll } from "bun:test";
+import { type Ask, startTestServer, type TestServer, until } from "../../../support/harness.ts";
+
+export let server: TestServer;
+export let ask: Ask;
+
+export async function completed(id: string): Promise<any> {
+  return until(async () => {
+    const answer = await ask("GET", `/w/acme/jobs_u/completed/get/${id}`);
+    return answer.status === 200 ? answer.json() : undefined;
+  }, `job ${id}`);
+}
+
+/** Gives the tests of a file a server of their own. */
+export function openJobs(): void {
+  beforeAll(async () => {
+    server = await startTestServer({ max_result_mb: 20 });
+    ({ ask } = await server.workspace());
+  });
+  afterAll(() => server.stop());
+}

@@ -1,0 +1,113 @@
+/** Schedules with handlers, whose runs end as a test wants. */
+import { afterAll, afterEach, beforeAll } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
+import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
+import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  openFolder,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+
+export let server: TestServer;
+export let ask: Ask;
+let folder: string;
+
+let count = 0;
+/** A schedule of its own, and the file that its runs read. */
+export async function create(more: object = {}) {
+  const name = `s${++count}`;
+  const file = join(folder, name);
+  const path = `u/admin/${name}`;
+  const body = {
+    path,
+    schedule: "0 0 0 1 1 *",
+    timezone: "UTC",
+    script_path: "u/admin/told",
+    is_flow: false,
+    args: { file },
+  };
+  await expectOk(ask("POST", "/w/acme/schedules/create", { ...body, ...more }));
+  return { path, file };
+}
+export type Made = Awaited<ReturnType<typeof create>>;
+
+export const list = async (query: string): Promise<any[]> =>
+  (await expectOk(ask("GET", `/w/acme/jobs/list?per_page=1000&${query}`))).json();
+export const runsOf = async ({ path }: Made) =>
+  (await list(`schedule_path=${path}&scheduled_for_before_now=true`)).filter((job) => !job.is_flow_step);
+
+export async function begin(made: Made): Promise<void> {
+  const { app } = server.server;
+  const before = (await runsOf(made)).length;
+  const due = { next_at: new Date(app.clock().getTime() - 1_000) };
+  await app.db.write((tx) => tx.update(schedules).set(due).where(eq(schedules.path, made.path)));
+  schedulerOf(app).wake();
+  await until(async () => ((await runsOf(made)).length > before ? true : undefined), "its beginning");
+}
+export const over = (made: Made) =>
+  until(async () => {
+    const runs = await runsOf(made);
+    return runs.every(({ type }) => type === "CompletedJob") ? runs : undefined;
+  }, "the end of all runs");
+/** Runs one after the other, each with its outcome. */
+export async function go(made: Made, ...outcomes: string[]): Promise<void> {
+  for (const outcome of outcomes) {
+    writeFileSync(made.file, outcome);
+    await begin(made);
+    await over(made);
+  }
+}
+/** What handlers of this schedule were given, in order; all that were asked for have begun by then. */
+export async function given(made: Made, handler: string): Promise<any[]> {
+  const { db } = server.server.app;
+  await until(
+    async () => ((await db.read.select().from(handlerCalls)).length === 0 ? true : undefined),
+    "the outbox",
+  );
+  const found = await list(`script_path_exact=u/admin/${handler}`);
+  const jobs = await Promise.all(
+    found.map(async ({ id }) => (await expectOk(ask("GET", `/w/acme/jobs_u/get/${id}`))).json()),
+  );
+  return jobs.filter(({ args }) => args.schedule_path === made.path).reverse();
+}
+export const times = async (made: Made, handler: string, key: string) =>
+  (await given(made, handler)).map(({ args }) => args[key]);
+
+export const FAILED = { on_failure: "script/u/admin/failed" };
+export const RECOVERED = { on_recovery: "script/u/admin/recovered" };
+export const SUCCEEDED = { on_success: "script/u/admin/succeeded" };
+
+/** Gives the tests of a file a server of their own. */
+export function openScheduleHandlers(): void {
+  folder = openFolder("svc-schedules-");
+  beforeAll(async () => {
+    server = await startTestServer({ workers: 6, sandbox_read: folder });
+    ({ ask } = await server.workspace());
+    // Ends as the file says, and waits while it says nothing.
+    const code = `export async function main(file: string) {
+      for (;;) {
+        const text = await Bun.file(file).text();
+        if (text === "fail") throw new Error("as told");
+        if (text !== "") return { said: text };
+        await Bun.sleep(10);
+      }
+    }`;
+    await deploy(ask, "acme", "u/admin/told", code);
+    for (const name of ["failed", "recovered", "succeeded", "workspace", "other"]) {
+      await deploy(ask, "acme", `u/admin/${name}`, "export const main = () => null");
+    }
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  afterEach(() => expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", {})));
+}

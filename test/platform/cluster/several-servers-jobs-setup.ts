@@ -1,0 +1,71 @@
+/** Two servers of one PostgreSQL, of which only one takes jobs. */
+import { afterAll, beforeAll } from "bun:test";
+import { type Ask, expectOk, until } from "../../support/harness.ts";
+import { rootOf, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
+
+/** Where a script waits until a moment has come. */
+export function holdGate(until: Promise<void>) {
+  const gate = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: () => until.then(() => new Response("go")),
+  });
+  return { url: gate.url.href, [Symbol.dispose]: () => void gate.stop(true) };
+}
+
+export let both: TwoServers;
+export let ask: Ask;
+export let back: Ask;
+export let token: string;
+let root: Awaited<ReturnType<typeof rootOf>>;
+export const w = "/w/acme";
+export const frontTakes = (worker_tags: string[]) =>
+  expectOk(root.ask("POST", "/configs/update/worker__front", { worker_tags }));
+
+export const step = (id: string, content: string, more: object = {}) => ({
+  id,
+  value: { type: "rawscript", language: "bun", content, input_transforms: {} },
+  ...more,
+});
+let flows = 0;
+export async function deployFlow(modules: object[], more: object = {}): Promise<string> {
+  const path = `u/admin/flow_${++flows}`;
+  await expectOk(ask("POST", `${w}/flows/create`, { path, summary: "", value: { modules, ...more } }));
+  return path;
+}
+export const run = async (path: string, args: object = {}, from = ask) =>
+  (await expectOk(from("POST", `${w}/jobs/run/${path}`, args))).text;
+export const get = async (id: string) => (await expectOk(ask("GET", `${w}/jobs_u/get/${id}`))).json();
+export const ended = (id: string) =>
+  until(async () => {
+    const job = await get(id);
+    return job.type === "CompletedJob" ? job : undefined;
+  }, "the end");
+export const running = (id: string) =>
+  until(() => both.back.server.app.queue.has(id) || undefined, "the job at the back");
+
+/** Calls the server by each of its two addresses, and returns what they answer. */
+export const CALLS = `export async function main(variable: string, path: string) {
+  const call = async (base: string) => {
+    const answer = await fetch(base + path, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } });
+    return [answer.status, await answer.text()];
+  };
+  const said = [await call(process.env.BASE_INTERNAL_URL!), await call(process.env.BASE_URL!)];
+  console.log(JSON.stringify(said), process.env.BASE_URL);
+  return { said, token: process.env.WM_TOKEN!.split("").join(" ") };
+}`;
+
+/** Gives the tests of a file a server of their own. */
+export function openJobServers(): void {
+  beforeAll(async () => {
+    both = await startTwoServers({ allowed_targets: "127.0.0.1" });
+    ({ ask, token } = both.admin);
+    back = both.atBack;
+    // Scripts are the back server's alone.
+    root = await rootOf(both);
+    await frontTakes(["dependency"]);
+    await expectOk(root.ask("POST", "/settings/global/base_url", { value: both.front.url }));
+  });
+  afterAll(() => both?.stop());
+}

@@ -1,0 +1,30 @@
+/** Two servers of one PostgreSQL. */
+import { afterAll, beforeAll } from "bun:test";
+import { createDatabase, startTestServer, type TestServer } from "../../support/harness.ts";
+
+export const postgres = process.env.DATABASE_URL;
+export const SVC_SECRET_KEY = "0123456789abcdef0123456789abcdef";
+
+export let database: Awaited<ReturnType<typeof createDatabase>>;
+/** Takes calls, and has no room for jobs of its own. */
+export let front: TestServer;
+export let back: TestServer;
+export let admin: Awaited<ReturnType<TestServer["workspace"]>>;
+export let atBack: TestServer["operator"];
+
+/** Gives the tests of a file a server of their own. */
+export function openServers(): void {
+  beforeAll(async () => {
+    database = await createDatabase(postgres!, "migrated");
+    const both = { database_url: database.url, secret_key: SVC_SECRET_KEY };
+    front = await startTestServer({ ...both, workers: 1 });
+    back = await startTestServer(both);
+    admin = await front.workspace();
+    atBack = back.as(admin.token);
+  });
+  afterAll(async () => {
+    await back?.stop();
+    await front?.stop();
+    await database?.drop();
+  });
+}
