@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { RunnableLanguage } from "../../languages/languages.ts";
-import { sourceOf } from "./source-of.ts" with { type: "macro" };
+import { bundlePrograms, sourceOf } from "./source-of.ts" with { type: "macro" };
 
 export interface RuntimeFiles {
   directory: string;
@@ -21,21 +21,18 @@ export interface RuntimeFiles {
 /** Writes the files below `directory`, in a folder named by their hash, so that several versions of svc can coexist. */
 export function writeRuntimeFiles(directory: string): RuntimeFiles {
   const sources: [string, string][] = [
-    ["runner/child/program.ts", sourceOf("runner/child/program.ts")],
-    ["runner/child/become.ts", sourceOf("runner/child/become.ts")],
-    ["runner/child/channel.ts", sourceOf("runner/child/channel.ts")],
-    ["runner/child/error.ts", sourceOf("runner/child/error.ts")],
-    ["runner/child/folder.ts", sourceOf("runner/child/folder.ts")],
-    ["runner/child/host.ts", sourceOf("runner/child/host.ts")],
-    ["runner/child/memory-file.ts", sourceOf("runner/child/memory-file.ts")],
-    ["runner/child/result-file.ts", sourceOf("runner/child/result-file.ts")],
-    ["runner/child/exact.ts", sourceOf("runner/child/exact.ts")],
-    ["runner/child/output.ts", sourceOf("runner/child/output.ts")],
-    ["runner/child/result.ts", sourceOf("runner/child/result.ts")],
+    ...Object.entries(
+      bundlePrograms([
+        "runner/child/program.ts",
+        "runner/child/query/postgresql.ts",
+        "runner/child/query/mysql.ts",
+        "runner/child/query/sqlite.ts",
+        "runner/child/query/graphql.ts",
+        "runner/process/watchdog.ts",
+        "runner/sandbox/walls/launcher.ts",
+      ]),
+    ),
     ["runner/child/wrappers/to-json.ts", sourceOf("runner/child/wrappers/to-json.ts")],
-    ["runner/child/shell.ts", sourceOf("runner/child/shell.ts")],
-    ["runner/child/system.ts", sourceOf("runner/child/system.ts")],
-    ["runner/child/token.ts", sourceOf("runner/child/token.ts")],
     ["runner/child/program.py", sourceOf("runner/child/program.py")],
     ["runner/child/python-path/wmill.py", sourceOf("runner/child/python-path/wmill.py")],
     ["runner/child/wrappers/prelude.sh", sourceOf("runner/child/wrappers/prelude.sh")],
@@ -48,19 +45,6 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     ["runner/child/wrappers/main_crates.rs", sourceOf("runner/child/wrappers/main_crates.rs")],
     ["runner/child/wrappers/from_json.rs", sourceOf("runner/child/wrappers/from_json.rs")],
     ["runner/child/wrappers/json.rs", sourceOf("runner/child/wrappers/json.rs")],
-    ["runner/process/watchdog.ts", sourceOf("runner/process/watchdog.ts")],
-    ["runner/process/kill-tree.ts", sourceOf("runner/process/kill-tree.ts")],
-    ["runner/sandbox/walls/launcher.ts", sourceOf("runner/sandbox/walls/launcher.ts")],
-    ["runner/child/query/postgresql.ts", sourceOf("runner/child/query/postgresql.ts")],
-    ["runner/child/query/postgresql-types.ts", sourceOf("runner/child/query/postgresql-types.ts")],
-    ["runner/child/query/mysql.ts", sourceOf("runner/child/query/mysql.ts")],
-    ["runner/child/query/sqlite.ts", sourceOf("runner/child/query/sqlite.ts")],
-    ["runner/child/query/sqlite-files.ts", sourceOf("runner/child/query/sqlite-files.ts")],
-    ["runner/child/query/graphql.ts", sourceOf("runner/child/query/graphql.ts")],
-    ["runner/child/query/connections.ts", sourceOf("runner/child/query/connections.ts")],
-    ["runner/child/query/query.ts", sourceOf("runner/child/query/query.ts")],
-    ["runner/child/query/values.ts", sourceOf("runner/child/query/values.ts")],
-    ["languages/sql/statements.ts", sourceOf("languages/sql/statements.ts")],
   ];
   const digest = sha256(sources.map(([, text]) => text).join("\0")).slice(0, 16);
   const folder = join(directory, "runtime", digest);
@@ -73,14 +57,14 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     writeFileSync(join(directory, name), "{}\n", { mode: 0o600 });
   }
   const child = join(folder, "runner", "child");
-  const query = (language: string) => join(child, "query", `${language}.ts`);
+  const query = (language: string) => join(child, "query", `${language}.js`);
   return {
     directory: folder,
-    typescript: join(child, "program.ts"),
+    typescript: join(child, "program.js"),
     python: join(child, "program.py"),
     wrappers: join(child, "wrappers"),
-    watchdog: join(folder, "runner", "process", "watchdog.ts"),
-    launcher: join(folder, "runner", "sandbox", "walls", "launcher.ts"),
+    watchdog: join(folder, "runner", "process", "watchdog.js"),
+    launcher: join(folder, "runner", "sandbox", "walls", "launcher.js"),
     queries: {
       postgresql: query("postgresql"),
       mysql: query("mysql"),

@@ -63,7 +63,7 @@ function isOrphan(
 
 function isChildProgram(command: string, runtime: string): boolean {
   const file = command.split("\0")[2] ?? "";
-  return file.startsWith(`${runtime}/`) && file.endsWith("/child/program.ts");
+  return file.startsWith(`${runtime}/`) && file.endsWith("/child/program.js");
 }
 
 function isAlive(pid: number): boolean {
