@@ -15,7 +15,12 @@ import type { ToolOutcome, ToolRequest } from "./tool.ts";
 import type { ToolTurns } from "./turns.ts";
 
 /** Names of the links to packages beside a script's source. */
-export const PACKAGE_LINKS = { npm: "node_modules", pip: "packages" } as const;
+export const PACKAGE_LINKS = {
+  npm: "node_modules",
+  pip: "packages",
+  composer: "vendor",
+  bundler: "bundle",
+} as const;
 
 export interface InstalledPackages {
   link: string;

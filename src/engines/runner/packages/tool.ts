@@ -1,6 +1,7 @@
 /** Input and outcome of a package client. The pool runs it in a child of its own. */
 import { existsSync } from "node:fs";
-import { rename } from "node:fs/promises";
+import { lstat, rename } from "node:fs/promises";
+import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { ChildExit, JobError } from "../types.ts";
 import type { ToolKind } from "./turns.ts";
 
@@ -29,8 +30,13 @@ export interface ToolRequest {
 /** Outcome of a tool: its exit, or the reason why it was stopped. */
 export type ToolOutcome = { exit: ChildExit; lastLines: string } | { stopped: JobError };
 
-/** Moves a tool's result to its final folder, unless another process has already created the same. */
+/**
+ * Moves a tool's result to its final folder, unless another process has already created the same.
+ * @throws DependencyError if a package's own code has put something else, such as a link, in the folder's place
+ */
 export async function publishFolder(made: string, kept: string): Promise<void> {
+  if (!(await lstat(made)).isDirectory())
+    throw new DependencyError("the installed packages are not in a folder");
   await rename(made, kept).catch((cause) => {
     if (!existsSync(kept)) throw cause;
   });

@@ -63,7 +63,7 @@ function isOrphan(
 
 function isChildProgram(command: string, runtime: string): boolean {
   const file = command.split("\0")[2] ?? "";
-  return file.startsWith(`${runtime}/`) && file.endsWith("/child/program.js");
+  return file.startsWith(`${runtime}/`) && /\/child\/program\.[jt]s$/.test(file);
 }
 
 function isAlive(pid: number): boolean {

@@ -23,11 +23,15 @@ export const handlerTaskOf = perApp<App, { wake(): void }>(() => ({ wake: () => 
 export const HANDLER_TRIGGER = "error_handler";
 
 /**
- * Whether failures of the job call handlers: those of deployed scripts and flows, and of the flow that retries a
- * schedule's script.
+ * Whether failures of the job call handlers: those of deployed scripts and flows, and of the flow that retries the
+ * script of a schedule, HTTP route or WebSocket trigger.
  */
-function isHandled({ kind, schedule_path }: EndedJob): boolean {
-  return kind === "script" || kind === "flow" || (kind === "flowpreview" && schedule_path !== null);
+function isHandled({ kind, schedule_path, trigger_kind }: EndedJob): boolean {
+  if (kind === "script" || kind === "flow") return true;
+  return (
+    kind === "flowpreview" &&
+    (schedule_path !== null || trigger_kind === "http" || trigger_kind === "websocket")
+  );
 }
 
 function canHaveHandlers(job: EndedJob, status: JobStatus): boolean {

@@ -57,7 +57,8 @@ async function everything(): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const { name } of await db.read.rows<{ name: string }>(names)) {
     // What the server itself says and does beside the call.
-    if (name === "handler_calls" || name === "workers" || name.startsWith("job_search")) continue;
+    if (name === "handler_calls" || name === "workers" || name === "leaders" || name.startsWith("job_search"))
+      continue;
     const rows = await db.read.rows<Record<string, unknown>>(sql`SELECT * FROM ${sql.identifier(name)}`);
     const texts = rows.map((row) => JSON.stringify({ ...row, last_used_at: undefined }));
     found[name] = texts.sort().join("\n");

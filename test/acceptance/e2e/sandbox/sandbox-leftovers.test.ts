@@ -30,7 +30,7 @@ describe.each(found)("for a server of $name", (variant) => {
     // Those of this server: the next one runs the job again.
     const first = new Set(await until(all, "all to be there"));
     const sleeps = async () => (await anySleeps()).filter((line) => first.has(line));
-    const watchdogs = (await processesOf("watchdog.ts")).filter((line) => line.includes(here.place.folder));
+    const watchdogs = (await processesOf("watchdog.js")).filter((line) => line.includes(here.place.folder));
     expect(watchdogs).toHaveLength(1);
     // Stopped first, so that it starts no other watchdog.
     here.server.process.kill("SIGSTOP");

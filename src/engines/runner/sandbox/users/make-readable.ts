@@ -12,7 +12,10 @@ const SEARCH_OR_RUN = 0o111;
 export async function makeReadable(folder: string): Promise<void> {
   const me = process.geteuid?.();
   if (me !== 0) return;
-  const { uid, mode } = await lstat(folder);
+  const stats = await lstat(folder);
+  // Entries below a link would be those of a foreign folder.
+  if (!stats.isDirectory()) throw new Error(`${folder} is not a folder`);
+  const { uid, mode } = stats;
   if (uid === me && (mode & READ) === READ) return;
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
     await makeEntryReadable(join(entry.parentPath, entry.name), me);
