@@ -6,14 +6,22 @@ const DEFAULT_SOURCE = 'source "https://rubygems.org"';
 /** A lock that names another version of Bundler makes it install that one first. */
 const BUNDLED_WITH = /^BUNDLED WITH\n.*\n?/m;
 
-/** Matches the block; its end is indented as its beginning. */
-const BLOCK = /^([ \t]*)gemfile\b[^\n]*\bdo[ \t]*(?:#[^\n]*)?\n([\s\S]*?)\n\1end\b/m;
+/** Matches the first line of the block. */
+const BLOCK = /^([ \t]*)gemfile\b.*\bdo[ \t]*(?:#.*)?$/;
 
 /** Returns the lines of a script's block `gemfile`, without comments; undefined if there is none. */
 export function readGemfileBlock(content: string): string | undefined {
-  const block = BLOCK.exec(content)?.[2];
-  const lines = block?.split("\n").map((line) => line.trim());
-  return lines?.filter((line) => line !== "" && !line.startsWith("#")).join("\n");
+  const lines = content.split("\n");
+  const start = lines.findIndex((line) => BLOCK.test(line));
+  if (start < 0) return undefined;
+  const indent = BLOCK.exec(lines[start]!)![1]!;
+  // The end is indented as the beginning.
+  const isEnd = (line: string) =>
+    line.startsWith(`${indent}end`) && !/^\w/.test(line.slice(indent.length + 3));
+  const end = lines.findIndex((line, at) => at > start && isEnd(line));
+  if (end < 0) return undefined;
+  const block = lines.slice(start + 1, end).map((line) => line.trim());
+  return block.filter((line) => line !== "" && !line.startsWith("#")).join("\n");
 }
 
 const inFolder = (command: string) => `cd made && exec "$0" "$@" ${command}`;

@@ -12,16 +12,18 @@ const inFolder = (folder: string, command: string) =>
   `export COMPOSER_HOME="$PWD/${HOME}" && cd ${folder} && exec "$0" "$@" ${command} ${OPTIONS}`;
 
 /** Matches a line of the list of packages: `vendor/name`, and its version after `@`, `:` or spaces. */
-const PACKAGE =
-  /^\/\/\s*(?:-\s*)?(?<name>[a-z0-9][\w.-]*\/[\w.-]+)(?:(?:@|:|[ \t]+)[ \t]*(?<version>\S.*?))?[ \t]*$/gim;
+const PACKAGE = /^\/\/\s*(?:-\s*)?(?<name>[a-z0-9][\w.-]*\/[\w.-]+)(?:[@: \t][ \t]*(?<version>\S.*))?$/i;
 
 /** Lists the packages in the comment `// require:` of a script. */
 export function listPhpPackages(content: string): { name: string; version: string }[] {
   const list = /^\/\/\s*require:\s*\n((?:\/\/.*\n?)*)/m.exec(content)?.[1] ?? "";
-  return [...list.matchAll(PACKAGE)].map(({ groups }) => ({
-    name: groups!.name!.toLowerCase(),
-    version: groups!.version ?? "*",
-  }));
+  const lines = list.split("\n").map((line) => PACKAGE.exec(line.trimEnd()));
+  return lines
+    .filter((line) => line !== null)
+    .map(({ groups }) => ({
+      name: groups!.name!.toLowerCase(),
+      version: groups!.version ?? "*",
+    }));
 }
 
 export const composer: PackageFolder = {
@@ -90,6 +92,6 @@ function toPublicRepository(given: unknown): unknown {
   if (typeof given !== "object" || given === null) return given === false ? false : {};
   const { type, url, canonical, only, exclude, ...others } = given as Record<string, unknown>;
   const off = Object.entries(others).filter(([, value]) => value === false);
-  if (off.length > 0) return Object.fromEntries(off);
+  if (type === undefined && url === undefined && off.length > 0) return Object.fromEntries(off);
   return { type, url: typeof url === "string" ? removeUrlCredentials(url) : url, canonical, only, exclude };
 }

@@ -1,5 +1,5 @@
 /** Bun macros: they run when the importing file is bundled or transpiled, and are replaced by what they return. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -33,8 +33,7 @@ export function bundlePrograms(paths: string[]): Record<string, string> {
       cwd: engines,
     });
     if (exitCode !== 0) throw new Error(`programs were not bundled:\n${stdout}${stderr}`);
-    const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
-    const programs = files.filter((file) => file.endsWith(".js"));
+    const programs = paths.map((path) => path.replace(/\.ts$/, ".js"));
     return Object.fromEntries(programs.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
   } finally {
     rmSync(folder, { recursive: true, force: true });
