@@ -58,28 +58,41 @@ export function leave(): void {
 
 /** Undefined in browsers without the Navigation API: they discard without a question. */
 const entries: Navigation | undefined = globalThis.navigation;
-/** Index of the entry of the browser's history that is shown. */
-let shownIndex = entries?.currentEntry?.index;
-/** Called back at the entry of the page, after the browser has left it unasked. */
-let returned: (() => void) | undefined;
+/** The entry of the browser's history whose page is shown. */
+let shown = entries?.currentEntry;
+/** The browser has left that entry unasked and is on its way back to it. */
+let isReturning = false;
+/** Key of the entry that the user wanted to go to. */
+let wantedKey = "";
 
 entries?.addEventListener("currententrychange", ({ navigationType }) => {
-  if (navigationType !== "traverse") shownIndex = entries.currentEntry?.index;
+  if (navigationType === "traverse") return;
+  shown = entries.currentEntry;
+  isReturning = false;
 });
 
-/** The browser has gone already: goes back to the page before the router notices, and asks there. */
+/** Goes to an entry. If the user goes elsewhere first, the next `popstate` says where. */
+function traverse(key: string): void {
+  if (entries) void Promise.allSettled(Object.values(entries.traverseTo(key)));
+}
+
+/**
+ * The browser has gone already: goes back to the page before the router notices, and asks there. By then the user may
+ * have pressed Back again.
+ */
 function keepPage(event: PopStateEvent): void {
-  const [from, to] = [shownIndex, entries?.currentEntry?.index];
-  shownIndex = to;
-  if (returned) {
+  const here = entries?.currentEntry;
+  if (!shown || !here) return;
+  if (isReturning && here.key === shown.key) {
     event.stopImmediatePropagation();
-    returned();
-    returned = undefined;
-  } else if (from !== undefined && to !== undefined && location.pathname !== guardedPath && isUnsaved?.()) {
+    isReturning = false;
+    ask(() => traverse(wantedKey));
+  } else if (isReturning || (location.pathname !== guardedPath && isUnsaved?.())) {
     event.stopImmediatePropagation();
-    returned = () => ask(() => history.go(to - from));
-    history.go(from - to);
-  }
+    isReturning = true;
+    wantedKey = here.key;
+    traverse(shown.key);
+  } else shown = here;
 }
 
 // Capturing: before the router's own listener.

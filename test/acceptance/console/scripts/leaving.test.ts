@@ -52,3 +52,27 @@ test("Back and Forward ask before they discard a form", async () => {
   await page.getByRole("heading", { name: "Schedules", exact: true }).waitFor();
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
+
+test("Back pressed twice, before the browser has gone, asks once about where it leads", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/runs");
+  for (const name of ["Variables", "Schedules"]) {
+    await page.getByRole("link", { name, exact: true }).click();
+    await page.getByRole("heading", { name, exact: true }).waitFor();
+  }
+  await page.getByRole("link", { name: "New schedule" }).first().click();
+  const path = page.getByLabel("Path");
+  await path.fill("f/finance/typed");
+  const twice = `navigation.addEventListener("currententrychange", () => history.back(), { once: true }), history.back()`;
+  for (const choice of ["Stay", "Leave"]) {
+    await page.evaluate(twice);
+    await question(page).waitFor();
+    await expectSoon(() => pathname(page), "/w/acme/schedules/new");
+    expect(await path.inputValue()).toBe("f/finance/typed");
+    await answer(page, choice);
+  }
+  await page.getByRole("heading", { name: "Variables", exact: true }).waitFor();
+  expect(pathname(page)).toBe("/w/acme/variables");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
