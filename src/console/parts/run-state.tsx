@@ -10,6 +10,7 @@ import {
   IconPlayerSkipForward,
 } from "@tabler/icons-react";
 import type { Job } from "../api/interface.d.ts";
+import type { RunnableKind } from "./places.ts";
 
 export type Tone = "good" | "bad" | "busy" | "waiting" | "quiet";
 export type RunState =
@@ -71,6 +72,17 @@ const KINDS: Record<string, string> = {
   flowdependencies: "Reading what a flow imports",
   script_hub: "Script of the hub",
 };
+
+/** Returns the deployed script or flow that was run; undefined for what was being written. */
+export function runnableOf({
+  job_kind,
+  script_path: path,
+}: Pick<Job, "script_path" | "job_kind">): { kind: RunnableKind; path: string } | undefined {
+  if (!path) return undefined;
+  if (job_kind === "flow") return { kind: "flow", path };
+  // The latter: with the retries of its trigger.
+  return job_kind === "script" || job_kind === "singlestepflow" ? { kind: "script", path } : undefined;
+}
 
 /** Returns the display name of a run. */
 export const nameOf = (job: Pick<Job, "script_path" | "job_kind">): string =>

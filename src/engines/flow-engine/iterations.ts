@@ -136,7 +136,7 @@ async function evaluateLeafRun(
 ): Promise<{ args: unknown; timeout_s?: number }> {
   const args =
     "input_transforms" in value
-      ? await evaluateArguments(move, value.input_transforms, { iter })
+      ? await evaluateArguments(move, value, { iter })
       : await evaluateField(move, "input", "flow_input", { iter });
   if (timeout === undefined) return { args };
   return { args, timeout_s: await evaluateNumber(move, "timeout", timeout, 0, { iter }) };

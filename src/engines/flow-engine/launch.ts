@@ -44,7 +44,7 @@ export async function launchModule(
     case "rawscript":
     case "script":
     case "flow":
-      return emitRun(move, own, module, await evaluateLeafArguments(move, place, value.input_transforms));
+      return emitRun(move, own, module, await evaluateLeafArguments(move, place, value));
     case "identity":
       return emitRun(move, own, module, await evaluateField(move, "input", "previous_result"));
     case "forloopflow":
@@ -63,13 +63,13 @@ export async function launchModule(
 async function evaluateLeafArguments(
   move: TransitionContext,
   { kind }: ActiveModule,
-  transforms: Parameters<typeof evaluateArguments>[1],
+  value: Parameters<typeof evaluateArguments>[1],
 ): Promise<unknown> {
   // A preprocessor without input transforms gets the flow's input unchanged.
-  if (kind === "preprocessor" && Object.keys(transforms).length === 0) {
+  if (kind === "preprocessor" && Object.keys(value.input_transforms).length === 0) {
     return evaluateField(move, "input", "flow_input");
   }
-  return evaluateArguments(move, transforms, kind === "failure" ? failureScope(move) : {});
+  return evaluateArguments(move, value, kind === "failure" ? failureScope(move) : {});
 }
 
 function failureScope({ state }: TransitionContext): ExtraNames {

@@ -70,6 +70,8 @@ export interface ScriptStep {
   path: string;
   hash?: string | undefined;
   tag_override?: string | undefined;
+  /** Its arguments are the flow's, unchanged; it has no `input_transforms`. */
+  takes_flow_input?: boolean | undefined;
 }
 
 export interface FlowStep {

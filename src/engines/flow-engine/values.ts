@@ -45,11 +45,12 @@ export async function evaluateTransform(
 /** Evaluates a step's arguments. @throws Error that names the argument */
 export async function evaluateArguments(
   move: TransitionContext,
-  transforms: InputTransforms,
+  value: { input_transforms: InputTransforms; takes_flow_input?: boolean | undefined },
   extra: ExtraNames,
-): Promise<Record<string, unknown>> {
+): Promise<unknown> {
+  if (value.takes_flow_input) return evaluateField(move, "input", "flow_input", extra);
   const args: Record<string, unknown> = {};
-  for (const [name, transform] of Object.entries(transforms)) {
+  for (const [name, transform] of Object.entries(value.input_transforms)) {
     args[name] = await evaluateTransform(move, `input ${name}`, transform, extra);
   }
   return args;

@@ -32,18 +32,32 @@ export type JobKind =
   | "flowdependencies"
   | "identity"
   | "noop"
-  /** A deployed flow, a flow preview, the modules of a loop or branch, and an inline script of a flow. */
+  /**
+   * A deployed flow, a flow preview, a script that a trigger retries, the modules of a loop or branch, and an inline
+   * script of a flow.
+   */
   | "flow"
   | "flowpreview"
+  | "singlestepflow"
   | "flownode"
   | "flowscript";
 
 /** Frames: jobs that wait for their steps. No worker holds them while they run. */
-export const FRAME_KINDS = ["flow", "flowpreview", "flownode"] as const satisfies JobKind[];
+export const FRAME_KINDS = ["flow", "flowpreview", "singlestepflow", "flownode"] as const satisfies JobKind[];
 
 export function isFrame(kind: JobKind): boolean {
   return (FRAME_KINDS as readonly JobKind[]).includes(kind);
 }
+
+/** Flows: frames with a flow of their own. */
+export function isFlow(kind: JobKind): boolean {
+  return isFrame(kind) && kind !== "flownode";
+}
+
+/** Kinds of the runs of deployed scripts. */
+export const SCRIPT_RUN_KINDS = ["script", "singlestepflow"] as const satisfies JobKind[];
+/** Kinds of the runs of deployed scripts and flows. */
+export const RUN_KINDS = [...SCRIPT_RUN_KINDS, "flow"] as const satisfies JobKind[];
 
 /** A job that loses its worker while running fails after this many attempts. */
 export const MAX_ATTEMPTS = 3;

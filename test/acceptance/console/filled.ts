@@ -8,6 +8,8 @@ export interface Filled {
   table: string;
   flow: string;
   ask: (method: string, path: string, body?: unknown) => Promise<string>;
+  /** Waits for the end of a run. @returns its id */
+  ended: (id: string) => Promise<string>;
   /** Runs a script to its end, however that is. */
   run: (path: string, args: unknown) => Promise<string>;
   script: (path: string, content: string, more?: object) => Promise<void>;
@@ -58,7 +60,7 @@ export async function fill(serving: Serving): Promise<Filled> {
   const table = await run("f/finance/figures", {});
   await run("u/ann/hello", { name: "Bob" });
   const flow = await ended(await ask("POST", "/w/acme/jobs/run/f/f/finance/nightly", {}));
-  return { token, failed, table, flow, ask, run, script };
+  return { token, failed, table, flow, ask, ended, run, script };
 }
 
 const step = (id: string, path: string) => ({ id, value: { type: "script", path, input_transforms: {} } });

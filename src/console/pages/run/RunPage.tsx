@@ -12,9 +12,9 @@ import { Loading } from "../../parts/Loading.tsx";
 import { Log } from "../../parts/log/Log.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
-import { type RunnableKind, to, useWorkspace } from "../../parts/places.ts";
+import { to, useWorkspace } from "../../parts/places.ts";
 import { RunValue } from "../../parts/result/RunValue.tsx";
-import { nameOf, State } from "../../parts/run-state.tsx";
+import { nameOf, runnableOf, State } from "../../parts/run-state.tsx";
 import type { PageModule } from "../../shell/navigation.ts";
 import { Facts } from "./Facts.tsx";
 import { useCancel, useRunAgain, useSource } from "./queries.ts";
@@ -40,23 +40,19 @@ export default function RunPage() {
   const cancel = useCancel(workspace);
   const again = useRunAgain(workspace);
   const mayCancel = useMayCancel(workspace);
-  const isDeployed = (job?.job_kind === "script" || job?.job_kind === "flow") && job.script_path;
+  const deployed = job && runnableOf(job);
   const above = (
     <Group gap="md">
       <Anchor component={Link} href={to.runs(workspace)} fz="sm">
         Runs
       </Anchor>
-      {isDeployed && (
+      {deployed && (
         <>
-          <Anchor component={Link} href={to.runs(workspace, { path: isDeployed })} fz="sm">
+          <Anchor component={Link} href={to.runs(workspace, { path: deployed.path })} fz="sm">
             Other runs of it
           </Anchor>
-          <Anchor
-            component={Link}
-            href={(job.job_kind === "flow" ? to.flow : to.script)(workspace, isDeployed)}
-            fz="sm"
-          >
-            {job.job_kind === "flow" ? "The flow" : "The script"}
+          <Anchor component={Link} href={to[deployed.kind](workspace, deployed.path)} fz="sm">
+            {deployed.kind === "flow" ? "The flow" : "The script"}
           </Anchor>
         </>
       )}
@@ -74,7 +70,7 @@ export default function RunPage() {
   return (
     <div className="page">
       <PageHead title={nameOf(job)} above={above} about={<State job={job} />}>
-        {isDeployed && (
+        {deployed && (
           <>
             <Button
               variant="default"
@@ -88,7 +84,7 @@ export default function RunPage() {
               variant="default"
               component={Link}
               leftSection={<IconPencil size={16} />}
-              href={to.beginLike(workspace, job.job_kind as RunnableKind, isDeployed, id)}
+              href={to.beginLike(workspace, deployed.kind, deployed.path, id)}
             >
               Change and run
             </Button>

@@ -7,7 +7,7 @@ import { queryClient } from "../../api/client.ts";
 import type { Job } from "../../api/interface.d.ts";
 import { useMayCancel } from "../../parts/items/rights.ts";
 import { tellProblem } from "../../parts/Problem.tsx";
-import { stateOf } from "../../parts/run-state.tsx";
+import { runnableOf, stateOf } from "../../parts/run-state.tsx";
 import { canBeCancelled } from "./filters.ts";
 
 interface Props {
@@ -23,7 +23,7 @@ export function Selection({ workspace, chosen, clear }: Props) {
   const [asked, setAsked] = useState<{ what: "cancel" | "again"; ids: string[] }>();
   const mayCancel = useMayCancel(workspace);
   const open = chosen.filter((job) => canBeCancelled(stateOf(job)) && mayCancel(job));
-  const again = chosen.filter(({ job_kind }) => job_kind === "script" || job_kind === "flow");
+  const again = chosen.filter(runnableOf);
   const act = useMutation({
     mutationFn: async ({ what, ids }: { what: "cancel" | "again"; ids: string[] }) => {
       if (what === "cancel") {

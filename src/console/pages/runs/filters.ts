@@ -95,8 +95,8 @@ const OUTCOMES: Record<Status, Query> = {
 };
 
 const JOB_KINDS: Record<Kind, Query> = {
-  runs: { has_null_parent: true, job_kinds: "script,flow" },
-  scripts: { has_null_parent: true, job_kinds: "script" },
+  runs: { has_null_parent: true, job_kinds: "script,singlestepflow,flow" },
+  scripts: { has_null_parent: true, job_kinds: "script,singlestepflow" },
   flows: { has_null_parent: true, job_kinds: "flow" },
   previews: { has_null_parent: true, job_kinds: "preview,flowpreview" },
   everything: {},

@@ -10,6 +10,7 @@ import { BadRequest } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
+import { isFlow } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { flowFrames, flowItems } from "../../code/flows/tables.ts";
 
@@ -38,7 +39,7 @@ export interface RestartState {
 
 /** Requires that the job is a completed flow run. @throws BadRequest */
 export function requireRestartable(job: Job): void {
-  if (job.kind !== "flow" && job.kind !== "flowpreview") {
+  if (!isFlow(job.kind)) {
     throw new BadRequest(`job ${job.id} is not a run of a flow: it is of kind ${job.kind}`);
   }
   if (job.state !== "completed") throw new BadRequest(`run ${job.id} has not ended: it is ${job.state}`);

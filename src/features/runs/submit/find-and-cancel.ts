@@ -11,7 +11,7 @@ import type { App, AuditedAction, Caller, Context, WorkspaceContext } from "../.
 import { collectFollowUp } from "../../../platform/app/job-ends.ts";
 import { rescheduleBlockedJobs, splitForRemoval } from "../../../platform/queue/concurrency.ts";
 import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
-import { isFrame } from "../../../platform/queue/states.ts";
+import { isFrame, SCRIPT_RUN_KINDS } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { failLocking } from "../../code/flows/locks.ts";
 import { isScopeAllowed } from "../../tenancy/tokens/scopes.ts";
@@ -162,9 +162,9 @@ export async function cancelScriptRuns(
   path: string,
   reason: string | undefined,
 ): Promise<void> {
-  const { member } = ctx.caller;
-  const { workspace_id } = member;
-  const runs = and(eq(jobs.workspace_id, workspace_id), eq(jobs.script_path, path), eq(jobs.kind, "script"));
+  const { workspace_id } = ctx.caller.member;
+  const ofScript = and(eq(jobs.script_path, path), inArray(jobs.kind, SCRIPT_RUN_KINDS));
+  const runs = and(eq(jobs.workspace_id, workspace_id), ofScript);
   await cancelJobsWhere(
     ctx,
     and(runs && unindexed(runs), jobsChangeableBy(ctx.caller)),

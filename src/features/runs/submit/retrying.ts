@@ -1,6 +1,5 @@
 /** Retries of scripts that triggers start. */
 import type { FlowValue, Retry } from "../../../engines/flow-engine/types.ts";
-import { parseJson } from "../../../lib/json/json.ts";
 import type { Submission } from "./submission.ts";
 import { findPreprocessorParameters, type Runnable } from "./target.ts";
 
@@ -16,17 +15,8 @@ export function addRetries(
   retry: Retry | null | undefined,
 ): Submission {
   if (!retry || found.kind !== "script" || submission.delete_after_use) return submission;
-  const { script_path: path, args, preprocessor_input } = submission;
-  // What a preprocessor returns is not known yet: the parameters of main are what it can use.
-  const { parameters = [] } = found.script.version;
-  const names = preprocessor_input
-    ? parameters.map(({ name }) => name)
-    : Object.keys(parseJson(args) as object);
-  const inputs = names.map((name) => [
-    name,
-    { type: "javascript", expr: `flow_input[${JSON.stringify(name)}]` },
-  ]);
-  const step = { type: "script", path, input_transforms: Object.fromEntries(inputs) };
+  const { script_path: path } = submission;
+  const step = { type: "script", path, input_transforms: {}, takes_flow_input: true };
   const preprocessor = { id: "preprocessor", value: { type: "script", path, input_transforms: {} } };
   const value = {
     ...(findPreprocessorParameters(found) ? { preprocessor_module: preprocessor } : {}),
@@ -34,7 +24,7 @@ export function addRetries(
   } as FlowValue;
   return {
     ...submission,
-    kind: "flowpreview",
+    kind: "singlestepflow",
     script_hash: undefined,
     language: undefined,
     tag: "flow",

@@ -11,7 +11,7 @@ import type { Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { EndedJob, JobEndListener } from "../../../platform/app/job-ends.ts";
-import type { JobStatus } from "../../../platform/queue/states.ts";
+import { type JobKind, type JobStatus, RUN_KINDS } from "../../../platform/queue/states.ts";
 import { hasNoErrorHandler } from "../../tenancy/workspaces/error-handler-cache.ts";
 import { countRun } from "../schedules/count-runs.ts";
 import { type HandlerCall, handlerCalls, type Occasion } from "./tables.ts";
@@ -22,24 +22,13 @@ export const handlerTaskOf = perApp<App, { wake(): void }>(() => ({ wake: () => 
 /** `trigger_kind` of a handler's job. */
 export const HANDLER_TRIGGER = "error_handler";
 
-/**
- * Whether failures of the job call handlers: those of deployed scripts and flows, and of the flow that retries the
- * script of a schedule, HTTP route or WebSocket trigger.
- */
-function isHandled({ kind, schedule_path, trigger_kind }: EndedJob): boolean {
-  if (kind === "script" || kind === "flow") return true;
-  return (
-    kind === "flowpreview" &&
-    (schedule_path !== null || trigger_kind === "http" || trigger_kind === "websocket")
-  );
-}
-
 function canHaveHandlers(job: EndedJob, status: JobStatus): boolean {
   // The next run of a schedule was skipped; nothing has failed.
   if (job.state === "planned") return false;
   if (job.flow_step_id !== null) return false;
   if (status === "success" || status === "skipped") return job.schedule_path !== null;
-  return isHandled(job);
+  // Failures of previews, and of the modules of loops and branches, call no handlers.
+  return (RUN_KINDS as readonly JobKind[]).includes(job.kind);
 }
 
 /** Returns the work that stores the handlers to start for a completed job; undefined if there are none, as for most. */

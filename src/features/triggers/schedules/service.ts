@@ -5,6 +5,7 @@ import { parsePath } from "../../../lib/text/paths.ts";
 import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { RUN_KINDS } from "../../../platform/queue/states.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { requireTarget, toTarget } from "../../runs/submit/target.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
@@ -97,7 +98,7 @@ export async function listLastRuns(
         eq(jobs.script_path, script_path),
         eq(jobs.schedule_path, path),
         eq(jobs.state, "completed"),
-        inArray(jobs.kind, ["script", "flow", "flowpreview"]),
+        inArray(jobs.kind, RUN_KINDS),
         isNotNull(jobs.status),
       ),
     )

@@ -202,3 +202,31 @@ test("runs are found by words in their arguments and results", async () => {
   await page.locator(`a[href$="/runs/${found}"]`).waitFor();
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
+
+test("a script that its route retries is listed among the runs, and not among test runs", async () => {
+  const retried = { path: "u/ann/retried", script_path: "u/ann/hello", is_flow: false };
+  await site.filled.ask("POST", "/w/acme/http_triggers/create", {
+    ...retried,
+    ...{ route_path: "retried", workspaced_route: true, http_method: "post", request_type: "async" },
+    retry: { constant: { attempts: 1, seconds: 0 } },
+  });
+  const run = await site.filled.ended(await site.filled.ask("POST", "/r/acme/retried", { name: "Retried" }));
+  await using seen = await site.visit();
+  const { page } = seen;
+  const link = page.locator(`a[href$="/runs/${run}"]`);
+  await seen.open("w/acme/runs?trigger=http&kind=previews");
+  await page.getByText("No run matches").waitFor();
+  for (const kind of ["scripts", "runs"]) {
+    await seen.open(`w/acme/runs?trigger=http&kind=${kind}`);
+    await link.waitFor();
+  }
+  await page.getByLabel("Choose the run of u/ann/hello").check();
+  expect(await page.getByRole("button", { name: "Run again" }).isEnabled()).toBe(true);
+  await link.click();
+  await page.getByText("by an HTTP route").waitFor();
+  await page.getByRole("link", { name: "The script" }).waitFor();
+  await page.getByRole("button", { name: "Run again" }).click();
+  await page.waitForURL((url) => /\/runs\/[0-9a-f-]{36}$/.test(url.pathname) && !url.pathname.endsWith(run));
+  await page.getByText("Hello Retried").first().waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

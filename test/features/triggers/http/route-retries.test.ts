@@ -1,5 +1,6 @@
 /** Retries of HTTP routes: the answer is that of the last attempt. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import {
   type Ask,
   deploy,
@@ -16,6 +17,14 @@ const CALLS = `export const main = async (url: string, given: string) => {
 };`;
 const PREPROCESSED = `export const preprocessor = (event: any) => ({ method: event.method, got: event.body.got });
 export const main = (method: string, got: string, missing = "default") => ({ method, got, missing });`;
+const PYTHON = `def preprocessor(event):
+    return {**event["body"], "more": 1}
+
+def main(got: str, missing: str = "default", **others):
+    return [got, missing, others]
+`;
+const WHOLE = `export const preprocessor = (event: any) => ({ ...event.body, more: 1 });
+export const main = ({ got, missing = "default", more }: any) => ({ got, missing, more });`;
 const STATUS = `export const main = () => ({ wm_status_code: 418, wm_content_type: "text/html", result: "<p>hi" })`;
 const retry = { constant: { attempts: 2, seconds: 0 } };
 
@@ -26,9 +35,10 @@ beforeAll(async () => {
   server = await startTestServer();
   ({ ask } = await server.workspace());
   await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["*"] }));
-  const scripts = { calls: CALLS, event: PREPROCESSED, status: STATUS };
+  const scripts = { calls: CALLS, event: PREPROCESSED, whole: WHOLE, status: STATUS };
   for (const [name, content] of Object.entries(scripts))
     await deploy(ask, "acme", `u/admin/${name}`, content);
+  await deploy(ask, "acme", "u/admin/python", PYTHON, { language: "python3" });
 });
 afterAll(() => server.stop());
 
@@ -75,18 +85,59 @@ test("a route without retries, and one whose attempts all fail, answer 500 with 
   expect([twice.status, twice.json().error.message]).toEqual([500, "answered 2"]);
 });
 
-test("an asynchronous route answers with the run that shows its attempts", async () => {
-  const call = await createRoute("calls", { request_type: "async" });
-  const answer = await call({ url: `${upstream.url}async`, given: "x" });
-  expect(answer.status).toBe(201);
-  const ended = await until(async () => {
-    const { completed, result } = (
-      await ask("GET", `/w/acme/jobs_u/completed/get_result_maybe/${answer.text}`)
-    ).json();
-    return completed ? result : undefined;
+const endOf = (id: string) =>
+  until(async () => {
+    const job = (await expectOk(ask("GET", `/w/acme/jobs_u/get/${id}`))).json();
+    return job.type === "CompletedJob" ? job : undefined;
   }, "the end of the run");
-  expect(ended).toEqual({ attempts: 3, given: "x" });
-  expect((await ask("GET", `/w/acme/jobs/list?parent_job=${answer.text}`)).json()).toHaveLength(3);
+
+describe("an asynchronous route", () => {
+  let id: string;
+
+  test("answers with the run that shows its attempts", async () => {
+    const call = await createRoute("calls", { request_type: "async" });
+    const answer = await call({ url: `${upstream.url}async`, given: "x" });
+    expect(answer.status).toBe(201);
+    id = answer.text;
+    expect((await endOf(id)).result).toEqual({ attempts: 3, given: "x" });
+    expect((await ask("GET", `/w/acme/jobs/list?parent_job=${id}`)).json()).toHaveLength(3);
+  });
+
+  test("makes a run of its script, not one of a flow that is being written", async () => {
+    const run = { job_kind: "singlestepflow", script_path: "u/admin/calls", trigger_kind: "http" };
+    expect(await endOf(id)).toMatchObject(run);
+    const again = await expectOk(ask("POST", "/w/acme/jobs/run/batch_rerun_jobs", { job_ids: [id] }));
+    expect(await endOf(again.text.trim())).toMatchObject({ job_kind: "script", result: { given: "x" } });
+  });
+
+  test("makes a run that is canceled together with the others of its script", async () => {
+    await deploy(ask, "acme", "u/admin/fails", "export const main = () => { throw new Error('never') }");
+    const retry = { constant: { attempts: 1, seconds: 3_600 } };
+    const call = await createRoute("fails", { request_type: "async", retry });
+    const { text } = await call({});
+    await until(async () => {
+      const { flow_status } = (await ask("GET", `/w/acme/jobs_u/get/${text}`)).json();
+      return flow_status?.retry.fail_count === 1 || undefined;
+    }, "the first attempt");
+    await expectOk(ask("POST", "/w/acme/jobs_u/queue/cancel_persistent/u/admin/fails", {}));
+    expect(await endOf(text)).toMatchObject({ canceled: true });
+  });
+
+  test("whose attempts all fail calls the workspace's error handler once", async () => {
+    await deploy(ask, "acme", "u/admin/handler", "export const main = () => null");
+    const handler = { error_handler: "script/u/admin/handler", error_handler_extra_args: {} };
+    await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", handler));
+    const retry = { constant: { attempts: 1, seconds: 0 } };
+    const call = await createRoute("calls", { request_type: "async", retry });
+    const { text } = await call({ url: `${upstream.url}handled`, given: "" });
+    expect((await endOf(text)).result.error.message).toBe("answered 2");
+    const { db } = server.server.app;
+    const isHandled = async () => (await db.read.select().from(handlerCalls)).length === 0;
+    await until(async () => (await isHandled()) || undefined, "the handler's start");
+    const heard = (await expectOk(ask("GET", "/w/acme/jobs/list?created_by=error_handler"))).json();
+    expect(heard).toMatchObject([{ script_path: "u/admin/handler", parent_job: text }]);
+    await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", {}));
+  });
 });
 
 test("a streaming route ends with the result of the last attempt", async () => {
@@ -99,6 +150,15 @@ test("a preprocessor gets the request once, and defaults apply to what it leaves
   const call = await createRoute("event");
   const answer = await call({ got: "body" });
   expect([answer.status, answer.json()]).toEqual([200, { method: "post", got: "body", missing: "default" }]);
+});
+
+test.each(["whole", "python"])("all that the preprocessor returns is passed to main: %s", async (script) => {
+  const plain = await (await createRoute(script, { retry: null }))({ got: "body" });
+  const tried = await (await createRoute(script))({ got: "body" });
+  expect([tried.status, tried.json()]).toEqual([200, plain.json()]);
+  expect(plain.json()).toEqual(
+    script === "python" ? ["body", "default", { more: 1 }] : { got: "body", missing: "default", more: 1 },
+  );
 });
 
 test("a script of which nothing is stored is not retried", async () => {

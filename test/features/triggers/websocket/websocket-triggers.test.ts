@@ -1,6 +1,7 @@
 /** WebSocket triggers against a real server on loopback: what is connected to, what runs, and what comes of a failure. */
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import { websocketTriggers } from "../../../../src/features/triggers/websocket/tables.ts";
 import { startServer } from "../../../../src/server/server.ts";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
@@ -147,7 +148,9 @@ describe("a trigger", () => {
     for (const path of [silent, quiet, loud]) await remove(path);
   });
 
-  test("retries its script, and sends the result of the last attempt", async () => {
+  test("retries its script, sends the last attempt's result, and calls the error handler once", async () => {
+    const handler = { error_handler: "script/u/admin/quiet", error_handler_extra_args: {} };
+    await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", handler));
     using peer = startPeer();
     const retry = { constant: { attempts: 2, seconds: 0 } };
     const answers = { can_return_message: true, can_return_error_result: true };
@@ -158,7 +161,15 @@ describe("a trigger", () => {
     await until(() => (peer.received.length > 0 ? true : undefined), "the answer");
     expect(peer.received.map((text) => JSON.parse(text).error.message)).toEqual(["never"]);
     const [job] = await ran(path);
-    expect((await ask("GET", `/w/acme/jobs/list?parent_job=${job.id}`)).json()).toHaveLength(3);
+    expect(job).toMatchObject({ job_kind: "singlestepflow", trigger_kind: "websocket" });
+    const { db } = server.server.app;
+    const isHandled = async () => (await db.read.select().from(handlerCalls)).length === 0;
+    await until(async () => (await isHandled()) || undefined, "the handler's start");
+    const heard = (await ask("GET", "/w/acme/jobs/list?created_by=error_handler")).json();
+    expect(heard).toMatchObject([{ script_path: "u/admin/quiet", parent_job: job.id }]);
+    await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", {}));
+    const tries = (await ask("GET", `/w/acme/jobs/list?parent_job=${job.id}&is_flow_step=true`)).json();
+    expect(tries).toHaveLength(3);
     await remove(path);
   });
 

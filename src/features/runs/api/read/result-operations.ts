@@ -5,6 +5,7 @@ import { BadRequest, NotFound } from "../../../../lib/errors.ts";
 import { parseJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
+import { isFlow } from "../../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 import { readResultText } from "../../flows/drive/expression-scope.ts";
@@ -61,7 +62,7 @@ const getFlowDebugInfo = operation({
   responds: responds.json(z.record(z.string(), JobRecord)),
   run: async (ctx, { workspace, id }) => {
     const root = await getJob(ctx, workspace, id);
-    const isRoot = (root.kind === "flow" || root.kind === "flowpreview") && root.flow_step_id === null;
+    const isRoot = isFlow(root.kind) && root.flow_step_id === null;
     if (!isRoot || root.state !== "running") {
       throw new BadRequest(`job ${root.id} is not the outermost flow of a run that has not ended`);
     }

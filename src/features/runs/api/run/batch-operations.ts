@@ -40,6 +40,11 @@ function findRerunTargets({ kind, script_path, script_hash, flow_version }: Job)
   if (kind === "script" && script_hash !== null) {
     return { kind, path: script_path, same: { hash: script_hash }, latest: { path: script_path } };
   }
+  // Its step runs the current version, whatever ran before.
+  if (kind === "singlestepflow") {
+    const latest = { path: script_path };
+    return { kind: "script", path: script_path, same: latest, latest };
+  }
   if (kind !== "flow" || flow_version === null) return undefined;
   const same = { flow_version: String(flow_version) };
   return { kind, path: script_path, same, latest: { flow: script_path } };

@@ -1,5 +1,6 @@
 /** Early results: synchronous calls of a flow get them before the flow has ended. */
 import type { App } from "../../../../platform/app/context.ts";
+import { isFlow } from "../../../../platform/queue/states.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { readResultText } from "../drive/expression-scope.ts";
 import { findStep } from "../drive/find-step.ts";
@@ -10,7 +11,7 @@ import { createEmptyRun, loadFrame } from "../live-run.ts";
  * `early_return`
  */
 export async function findEarlyResult(app: App, job: Job): Promise<string | undefined> {
-  if (job.kind !== "flow" && job.kind !== "flowpreview") return undefined;
+  if (!isFlow(job.kind)) return undefined;
   const { early_return } = (await loadFrame(app, job, undefined)).flow.value;
   const found = early_return === undefined ? undefined : await findStep(app, job.id, early_return);
   if (!found?.own.result) return undefined;
