@@ -171,7 +171,10 @@ export interface RunnerOptions {
   directory: string;
   /** Maximum number of jobs that run at once. */
   concurrency: number;
-  /** Compilers at once, and half of the package clients; slow ones continue beside others. */
+  /**
+   * Number of compilers that may run at once; of package clients, twice as many may. One that takes long is no longer
+   * counted, but never more than three times the limit run.
+   */
   builds: number;
   /** Maximum number of children, running, idle or blank. */
   max_children: number;

@@ -18,7 +18,7 @@ export const JOB_SETTINGS = {
     default: Math.max(2, cores),
     least: 1,
     meaning:
-      "compilers at once, and half of the package clients; what takes over 10 s goes on beside others, up to 3 times as many",
+      "compilers that may run at once; of package clients, twice as many; one that takes over 10 s is not counted, up to 3 times the limit",
   },
   worker_tags: {
     variable: "SVC_WORKER_TAGS",

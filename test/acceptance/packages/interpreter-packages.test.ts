@@ -1,7 +1,8 @@
 /** Packages of PHP and Ruby scripts: locked at deploy and installed once per lock, from sources that are named. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { makeReadable } from "../../../src/engines/runner/sandbox/users/make-readable.ts";
 import {
   type Ask,
   deploy,
@@ -12,6 +13,7 @@ import {
 } from "../../support/harness.ts";
 import { type ComposerRepository, startComposerRepository } from "../../support/peers/composer-repository.ts";
 import { type GemServer, startGemServer } from "../../support/peers/gem-server.ts";
+import { installClients } from "../../support/peers/package-clients.ts";
 
 /** Each test starts package clients several times. */
 const SLOW_MS = 60_000;
@@ -192,4 +194,105 @@ function main(string $name = 'nobody') {
     },
     SLOW_MS,
   );
+});
+
+/** Composer, as far as these tests go: its lock says what it has seen. */
+const COMPOSER = `<?php
+$read = fn($path) => is_string($path) ? @file_get_contents($path) : null;
+if ($argv[1] === 'update') {
+    $settings = json_decode($read(getenv('COMPOSER_HOME') . '/config.json'));
+    $names = ['SSL_CERT_FILE', 'COMPOSER_CAFILE', 'COMPOSER_CAPATH'];
+    $certificates = array_map('getenv', $names);
+    $certificates[2] .= '/ca.pem';
+    file_put_contents('composer.lock', json_encode([
+        'secrets' => [$read('FOLDER/tools/secret'), $read('FOLDER/links/secret'), $read('FOLDER/outside/secret')],
+        'certificates' => array_map($read, [...$certificates, $settings->config->cafile]),
+        'settings' => $settings,
+    ]));
+    exit;
+}
+switch (array_key_first((array) json_decode($read('composer.json'))->require)) {
+    case 'hostile/made':
+        rename('../made', '../other');
+        symlink('FOLDER/outside', '../made');
+        break;
+    case 'hostile/vendor':
+        symlink('FOLDER/outside', 'vendor');
+        break;
+    case 'some/failing':
+        echo 'no luck';
+        exit(1);
+    default:
+        mkdir('vendor');
+        file_put_contents('vendor/autoload.php', "<?php function greet() { return 'hello'; }");
+}
+`;
+
+describe.skipIf(!Bun.which("php"))("a package client outside of the system's folders", () => {
+  const before = { ...process.env };
+  const clients = installClients({ composer: COMPOSER });
+  const inFolder = (name: string) => join(clients.folder, name);
+  const script = (name: string) => `<?php\n// require:\n// ${name}\nfunction main() { return greet(); }\n`;
+  const repository = { type: "composer", canonical: false };
+
+  beforeAll(() => {
+    for (const name of ["home", "outside", "certificates"]) mkdirSync(inFolder(name));
+    for (const name of ["one.pem", "two.pem", "three.pem", "certificates/ca.pem", "outside/secret"])
+      writeFileSync(inFolder(name), name);
+    symlinkSync("one.pem", inFolder("link.pem"));
+    chmodSync(inFolder("outside/secret"), 0o600);
+    const url = "http://ann:not-for-scripts@127.0.0.1:9/";
+    const settings = {
+      repositories: [{ ...repository, url, allow_ssl_downgrade: false }, { "packagist.org": false }],
+      config: { cafile: inFolder("three.pem") },
+    };
+    writeFileSync(inFolder("home/config.json"), JSON.stringify(settings));
+    Object.assign(process.env, {
+      PATH: clients.path,
+      COMPOSER_HOME: inFolder("home"),
+      SSL_CERT_FILE: inFolder("link.pem"),
+      COMPOSER_CAFILE: inFolder("two.pem"),
+      COMPOSER_CAPATH: inFolder("certificates"),
+    });
+  });
+  afterAll(() => {
+    for (const name of ["PATH", "COMPOSER_HOME", "SSL_CERT_FILE", "COMPOSER_CAFILE", "COMPOSER_CAPATH"]) {
+      if (before[name] === undefined) delete process.env[name];
+      else process.env[name] = before[name];
+    }
+    clients[Symbol.dispose]();
+  });
+
+  test("reads its own file and the certificates of its settings, but nothing beside them", async () => {
+    const { lock } = await deployed("u/admin/php_places", "php", script("some/greeting"));
+    expect(JSON.parse(lock!)).toMatchObject({
+      secrets: [false, false, false],
+      certificates: ["one.pem", "two.pem", "certificates/ca.pem", "three.pem"],
+    });
+    expect(await run("u/admin/php_places")).toBe("hello");
+  });
+
+  test("gets a repository's type and URL, also if an option of it is off", async () => {
+    const { lock } = await deployed("u/admin/php_repository", "php", script("some/greeting"));
+    expect(JSON.parse(lock!).settings.repositories).toEqual([
+      { ...repository, url: "http://127.0.0.1:9/" },
+      { "packagist.org": false },
+    ]);
+  });
+
+  test("that fails to install is named with what it said", async () => {
+    await deployed("u/admin/php_failing", "php", script("some/failing"));
+    expect(await failureOf("u/admin/php_failing")).toContain("php packages could not be installed: no luck");
+  });
+
+  test("makes nothing readable that a package puts a link to in a folder's place", async () => {
+    await deployed("u/admin/php_link", "php", script("hostile/made"));
+    expect(await failureOf("u/admin/php_link")).toContain("the installed packages are not in a folder");
+    await deployed("u/admin/php_inner_link", "php", script("hostile/vendor"));
+    expect(await failureOf("u/admin/php_inner_link")).not.toContain("outside/secret");
+    expect(statSync(inFolder("outside/secret")).mode & 0o777).toBe(0o600);
+    if (process.geteuid?.() !== 0) return;
+    symlinkSync(inFolder("outside"), inFolder("linked"));
+    await expect(makeReadable(inFolder("linked"))).rejects.toThrow("is not a folder");
+  });
 });

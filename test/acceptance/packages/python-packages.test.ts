@@ -1,6 +1,9 @@
 /** Packages of Python scripts: found at deploy, locked, installed once, by the real pip from a local index. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
+import { installClients } from "../../support/peers/package-clients.ts";
 import { type PackageIndex, startPackageIndex } from "../../support/peers/package-index.ts";
 
 let server: TestServer;
@@ -264,4 +267,28 @@ def main():
     return [len(found) > 2, sorted({each.st_uid for each in found}), [each.st_mode for each in found if each.st_mode & 0o022]]`;
   await deployed("u/admin/owners", content);
   expect(await run("u/admin/owners")).toEqual([true, [process.geteuid!()], []]);
+});
+
+/** uv, as far as the test goes: its package says what it has seen. */
+const UV = `#!/bin/sh
+case "$2" in
+  compile) echo "seen==1.0" > requirements.txt ;;
+  *) echo "SEEN = '$(cat "$SSL_CERT_FILE" FOLDER/tools/secret FOLDER/links/secret)'" > made/packages/seen.py ;;
+esac
+`;
+
+test("uv in a user's folder is run, and reads the certificates of its settings, but nothing beside them", async () => {
+  const { PATH, SSL_CERT_FILE } = process.env;
+  using clients = installClients({ uv: UV });
+  const certificates = join(clients.folder, "certificates.pem");
+  writeFileSync(certificates, "certificates");
+  Object.assign(process.env, { PATH: clients.path, SSL_CERT_FILE: certificates });
+  try {
+    await deployed("u/admin/by_uv", "# requirements:\n# seen\nimport seen\ndef main(): return seen.SEEN");
+    expect(await run("u/admin/by_uv")).toBe("certificates");
+  } finally {
+    process.env.PATH = PATH;
+    if (SSL_CERT_FILE === undefined) delete process.env.SSL_CERT_FILE;
+    else process.env.SSL_CERT_FILE = SSL_CERT_FILE;
+  }
 });

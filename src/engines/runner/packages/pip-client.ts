@@ -15,7 +15,7 @@ import {
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { Python } from "../sandbox/walls/find-python.ts";
 import type { LockOptions, PythonIndex } from "../types.ts";
-import { publishFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";
+import { findNamedPaths, publishFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";
 
 export interface PipClientOptions {
   /** Parent folder of all installations, one folder per lock. */
@@ -53,7 +53,8 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
 
   async function run(request: Omit<ToolRequest, "kind" | "timeout_ms" | "environment">): Promise<void> {
     const environment = environmentFor(index());
-    const read = [...request.read, ...listWheelFolders(environment)];
+    const named = Object.values(environment).flatMap((value) => value.split(/\s+/));
+    const read = [...request.read, ...findNamedPaths([request.program, ...named])];
     const outcome = await runTool({
       ...request,
       kind: "package_client",
@@ -117,7 +118,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
   async function install(lock: string, folder: string, options: PipOptions): Promise<string> {
     const parsed = parsePythonLock(lock);
     await mkdir(directory, { recursive: true });
-    const uv = Bun.which("uv");
+    const uv = findUv();
     const hashes = hasHashes(parsed) ? ["--require-hashes"] : [];
     const target = [
       "--no-deps",
@@ -152,7 +153,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
 
   return {
     resolve(requirements, options) {
-      const uv = Bun.which("uv");
+      const uv = findUv();
       return uv ? resolveByUv(uv, requirements, options) : resolveByPip(requirements, options);
     },
     install(lock, options, onUse) {
@@ -168,10 +169,8 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
   };
 }
 
-/** Lists the local folders among the wheel sources. */
-function listWheelFolders({ PIP_FIND_LINKS = "" }: Record<string, string>): string[] {
-  return PIP_FIND_LINKS.split(/\s+/).filter((place) => place.startsWith("/") && existsSync(place));
-}
+/** Without the option it would search the PATH that the process was started with. */
+const findUv = () => Bun.which("uv", { PATH: process.env.PATH ?? "" });
 
 /** Returns the environment with the sources: URLs may contain credentials, and arguments are visible to all users. */
 function environmentFor({ url, extra_urls, trusted_hosts, wheels }: PythonIndex): Record<string, string> {

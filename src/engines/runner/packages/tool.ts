@@ -1,5 +1,5 @@
 /** Input and outcome of a package client. The pool runs it in a child of its own. */
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { lstat, rename } from "node:fs/promises";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { ChildExit, JobError } from "../types.ts";
@@ -18,7 +18,7 @@ export interface ToolRequest {
   environment: Record<string, string>;
   /** Files to create in its folder first, by name. */
   files: Record<string, string>;
-  /** Folders it may read beside the system's. */
+  /** Folders and files it may read beside the system's. */
   read: string[];
   timeout_ms: number;
   onLog: (text: string) => void;
@@ -29,6 +29,15 @@ export interface ToolRequest {
 
 /** Outcome of a tool: its exit, or the reason why it was stopped. */
 export type ToolOutcome = { exit: ChildExit; lastLines: string } | { stopped: JobError };
+
+/**
+ * Lists the absolute paths among values that exist, such as certificate files of settings, and where their links lead.
+ * A file stands for itself: beside it may be what no script should see.
+ */
+export function findNamedPaths(values: string[]): string[] {
+  const named = values.filter((value) => value.startsWith("/") && existsSync(value));
+  return [...new Set(named.flatMap((path) => [path, realpathSync(path)]))];
+}
 
 /**
  * Moves a tool's result to its final folder, unless another process has already created the same.

@@ -1,5 +1,5 @@
 /** Locks packages of languages that programs of the machine run or compile, by a program beside the language's tool. */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import type { ProgramLanguage } from "../../languages/languages.ts";
 import { programOf } from "../../languages/programs/table.ts";
 import type { PackageBuild, PackageFolder } from "../../languages/programs/types.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
-import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
+import { findNamedPaths, type ToolOutcome, type ToolRequest } from "../packages/tool.ts";
 import { readOwnFile } from "../process/result-file.ts";
 import type { LockOptions } from "../types.ts";
 import { findTool, type Tool } from "./tools.ts";
@@ -17,7 +17,7 @@ import { findTool, type Tool } from "./tools.ts";
 export const BUILD_TIMEOUT_MS = 15 * 60_000;
 const MAX_LOCK_BYTES = 5_000_000;
 
-/** What runs a package client: its path, environment, further files, and the folders it reads. */
+/** What runs a package client: its path, environment, further files, and what it reads. */
 interface BuildTool extends Pick<ToolRequest, "program" | "environment" | "files" | "read"> {
   /** The language's own tool. */
   interpreter: Tool;
@@ -33,9 +33,9 @@ export async function findBuildTool(
   if (program === undefined) {
     throw new DependencyError(`${build.tool} is not installed on this server: ${build.install}`);
   }
-  const environment = build.environment(tool.program);
+  const inherited: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && build.inherited.test(name)) environment[name] = removeUrlCredentials(value);
+    if (value !== undefined && build.inherited.test(name)) inherited[name] = removeUrlCredentials(value);
   }
   const files: Record<string, string> = {};
   const { settings } = build;
@@ -45,7 +45,9 @@ export async function findBuildTool(
     if (text !== undefined)
       files[`${settings.folder}/${settings.file}`] = readSettings(build.tool, text, settings);
   }
-  const read = [...tool.folders, ...listOwnFolder(program), ...listFolders(environment, files)];
+  const sources = findSourcePaths([...Object.values(inherited), ...Object.values(files)]);
+  const read = [...tool.folders, ...findNamedPaths([program, ...Object.values(inherited), ...sources])];
+  const environment = { ...build.environment(tool.program), ...inherited };
   return { interpreter: tool, program, environment, files, read };
 }
 
@@ -58,12 +60,6 @@ function findClient(build: PackageBuild | PackageFolder, tool: Tool): string | u
     : undefined;
 }
 
-/** Lists the folder of a program outside of the system's folders, which scripts do not see otherwise. */
-function listOwnFolder(program: string): string[] {
-  const folder = dirname(realpathSync(program));
-  return folder.startsWith("/usr/") ? [] : [folder];
-}
-
 /** @throws DependencyError without the text, which may hold secrets */
 function readSettings(tool: string, text: string, settings: NonNullable<PackageBuild["settings"]>): string {
   try {
@@ -73,11 +69,9 @@ function readSettings(tool: string, text: string, settings: NonNullable<PackageB
   }
 }
 
-/** Lists the folders of this machine that settings name as sources of packages. */
-function listFolders(...settings: Record<string, string>[]): string[] {
-  const text = settings.flatMap((each) => Object.values(each)).join("\n");
-  const named = [...text.matchAll(/(?:file:\/\/|")(\/[^\s",|]+)/g)].map(([, path]) => path!);
-  return named.filter((path) => existsSync(path));
+/** Lists the paths of this machine in texts of settings: quoted ones, and those of `file:` URLs. */
+function findSourcePaths(settings: string[]): string[] {
+  return [...settings.join("\n").matchAll(/(?:file:\/\/|")(\/[^\s",|]+)/g)].map(([, path]) => path!);
 }
 
 /** Resolves what scripts of a language require. @returns the lock's text @throws DependencyError */
@@ -91,9 +85,8 @@ export async function lockProgramPackages(
   const results: string[] = [];
   const { interpreter, ...client } = tool;
   const [program, ...argv] = build.lock.command(tool.program, interpreter.program);
-  await runClient(runTool, language, build, {
+  await runClient(runTool, language, build, "resolved", {
     ...client,
-    name: `${build.tool}, which resolves packages,`,
     program,
     argv,
     files: { ...tool.files, ...build.lock.files(manifest) },
@@ -109,16 +102,22 @@ export async function lockProgramPackages(
   return build.lock.toText(results);
 }
 
-/** Runs a package client. @throws DependencyError with its last messages */
+/**
+ * Runs a package client.
+ * @param aim what becomes of the packages, for messages
+ * @throws DependencyError with its last messages
+ */
 export async function runClient(
   runTool: (request: ToolRequest) => Promise<ToolOutcome>,
   language: string,
   { tool, advice }: PackageBuild | PackageFolder,
-  request: Omit<ToolRequest, "kind" | "timeout_ms">,
+  aim: "resolved" | "installed",
+  request: Omit<ToolRequest, "name" | "kind" | "timeout_ms">,
 ): Promise<void> {
   let output = "";
   const outcome = await runTool({
     ...request,
+    name: `${tool}, by which ${language} packages are ${aim},`,
     kind: "package_client",
     timeout_ms: BUILD_TIMEOUT_MS,
     onLog(text) {
@@ -131,6 +130,6 @@ export async function runClient(
   const said = output.split("\n").map((line) => line.trim());
   const reason = said.filter((line) => !/^(Caused by:)?$/.test(line) && !advice?.test(line)).slice(-6);
   throw new DependencyError(
-    `${language} packages could not be resolved: ${reason.join("; ") || `${tool} said nothing`}`,
+    `${language} packages could not be ${aim}: ${reason.join("; ") || `${tool} said nothing`}`,
   );
 }

@@ -39,9 +39,8 @@ export function createProgramInstaller(
     async function create(): Promise<void> {
       await mkdir(dirname(folder), { recursive: true });
       const [program, ...argv] = packages.command(client.program, interpreter.program);
-      await runClient(runTool, language, packages, {
+      await runClient(runTool, language, packages, "installed", {
         ...client,
-        name: `${packages.tool}, which installs packages,`,
         program,
         argv,
         files: { ...client.files, ...packages.files(manifest, lock) },

@@ -12,6 +12,6 @@ export interface ChildFolders {
 export interface FolderAccess {
   /** Folder shared with the other jobs of its flow. */
   shared?: string | undefined;
-  /** Library folders of its interpreter. */
+  /** Library folders of its interpreter, and what else a tool reads: folders or single files. */
   read?: string[] | undefined;
 }

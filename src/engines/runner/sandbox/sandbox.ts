@@ -178,7 +178,7 @@ export function createSandbox(
       const { read, rules: common } = user?.keeps.length === 0 ? withRights : all;
       const given = [code, ...(access.read ?? []).flatMap((path) => excludeDataDirBelow(path, data_dir))];
       const write = access.shared === undefined ? [job] : [job, access.shared];
-      const rules = [...common, ...given.map((path) => ruleFor(path, "read"))];
+      const rules = [...common, ...rulesFor(given, "read", "readFile")];
       rules.push(...write.map((path) => ruleFor(path, "write")));
       // Jobs of a flow that share a folder share their user id.
       const tasks = users && access.shared !== undefined ? JOBS_PER_SHARED_USER * most_tasks : most_tasks;

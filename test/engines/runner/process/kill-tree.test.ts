@@ -1,7 +1,10 @@
-/** The end of a process with all that it has started. */
+/** The end of a process with all that it has started, and of what a killed server has left. */
 import { expect, test } from "bun:test";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { killTrees, listProcesses } from "../../../../src/engines/runner/process/kill-tree.ts";
-import { until } from "../../../support/harness.ts";
+import { killOrphans } from "../../../../src/engines/runner/process/orphan-processes.ts";
+import { openFolder, until } from "../../../support/harness.ts";
 
 /** Starts a process in a session of its own below a process, and one by a thread; prints all process ids. */
 const TREE = `
@@ -27,5 +30,27 @@ test.skipIf(process.platform !== "linux")(
     await root.exited;
     const live = () => listProcesses().filter(({ pid, state }) => pids.includes(pid) && state !== "Z");
     await until(() => live().length === 0);
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "script processes of a killed server are recognised by their program, also those of an older version",
+  async () => {
+    const directory = openFolder("svc-orphans-");
+    const folder = join(directory, "runtime/some-version/child");
+    mkdirSync(folder, { recursive: true });
+    // In another folder and with another environment than they were started with.
+    const start = (name: string) => {
+      writeFileSync(join(folder, name), 'console.log("there"); setInterval(() => {}, 1000);');
+      return Bun.spawn([process.execPath, "--no-install", join(folder, name)], { cwd: "/", env: {} });
+    };
+    const [current, older, other] = ["program.js", "program.ts", "other.js"].map(start);
+    const all = [current!, older!, other!];
+    for (const each of all) await each.stdout.getReader().read();
+    await killOrphans(directory, undefined);
+    for (const each of [current!, older!]) await each.exited;
+    expect(all.map(({ signalCode }) => signalCode)).toEqual(["SIGKILL", "SIGKILL", null]);
+    other!.kill();
+    rmSync(directory, { recursive: true });
   },
 );

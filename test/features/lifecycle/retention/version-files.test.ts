@@ -13,7 +13,23 @@ import {
   type TestServer,
   until,
 } from "../../../support/harness.ts";
+import { installClients } from "../../../support/peers/package-clients.ts";
 import { ago, DAY_S, HOUR_S, KEPT, pass, prune } from "./retention-setup.ts";
+
+/** They install one function, for either language. */
+const CLIENTS = {
+  composer: `<?php
+if ($argv[1] === 'update') exit(file_put_contents('composer.lock', '{}') ? 0 : 1);
+mkdir('vendor');
+file_put_contents('vendor/autoload.php', "<?php function greet() { return 'hello'; }");
+`,
+  bundle: `
+exit File.write('Gemfile.lock', 'GEM') ? 0 : 1 if ARGV[0] == 'lock'
+Dir.mkdir('bundle')
+Dir.mkdir('bundle/bundler')
+File.write('bundle/bundler/setup.rb', "def greet = 'hello'")
+`,
+};
 
 describe("files of versions", () => {
   const folderOf = (server: TestServer, hash: string) => join(server.data_dir, "runner/versions/acme", hash);
@@ -61,6 +77,34 @@ describe("files of versions", () => {
     expect((await call(ask, "warm", { late: true })).json()).toEqual(["there", true]);
     expect((await call(ask, "idle")).json()).toBe(1);
   }, 60_000);
+
+  test.each([
+    ["php", "composer", "<?php\n// require:\n// some/greeting\nfunction main() { return greet(); }\n"],
+    ["ruby", "bundle", "gemfile do\n  gem 'greeting'\nend\ndef main = greet\n"],
+  ])("of %s are kept with their packages while they are in use", async (language, client, content) => {
+    if (!Bun.which(language)) return;
+    using clients = installClients(CLIENTS);
+    const before = process.env.PATH;
+    process.env.PATH = clients.path;
+    try {
+      await using server = await startTestServer({ ...KEPT, child_idle_s: 0.1 });
+      const { ask } = await server.workspace();
+      const hash = await deploy(ask, "acme", `u/admin/${client}`, content, { language });
+      expect((await call(ask, client)).json()).toBe("hello");
+      await noneWarm(server);
+      const later = ago(-2 * DAY_S);
+      utimesSync(folderOf(server, hash), later, later);
+      pass(server, DAY_S + 60);
+      await prune(server);
+      expect((await call(ask, client)).json()).toBe("hello");
+      await noneWarm(server);
+      pass(server, 4 * DAY_S);
+      await prune(server);
+      expect(readdirSync(join(server.data_dir, "runner/dependencies"))).toEqual([]);
+    } finally {
+      process.env.PATH = before;
+    }
+  });
 
   // The files are the same with either database; only the embedded one is found again in the folder.
   test.skipIf(dialect !== "sqlite")("are known to be in use by the server that comes after", async () => {

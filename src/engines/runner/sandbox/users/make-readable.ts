@@ -17,8 +17,14 @@ export async function makeReadable(folder: string): Promise<void> {
   if (!stats.isDirectory()) throw new Error(`${folder} is not a folder`);
   const { uid, mode } = stats;
   if (uid === me && (mode & READ) === READ) return;
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    await makeEntryReadable(join(entry.parentPath, entry.name), me);
+  const folders = [folder];
+  for (let each = folders.pop(); each !== undefined; each = folders.pop()) {
+    // Not `recursive`, which follows links.
+    for (const entry of await readdir(each, { withFileTypes: true })) {
+      const path = join(each, entry.name);
+      await makeEntryReadable(path, me);
+      if (entry.isDirectory()) folders.push(path);
+    }
   }
   await makeEntryReadable(folder, me);
 }

@@ -1,6 +1,7 @@
 /** Command line of bubblewrap around the launcher, which gives a child its own mounts and processes. */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname } from "node:path";
+import { isPathWithin } from "./paths.ts";
 
 interface Mounts {
   read: string[];
@@ -18,7 +19,9 @@ const TEMPORARY_BYTES = 64 * 1024 * 1024;
 export const BWRAP_PROCESSES = 2;
 
 /** @returns the arguments before the command */
-export function createBwrapArguments({ read, write, home, isForOthers }: Mounts): string[] {
+export function createBwrapArguments({ read: named, write, home, isForOthers }: Mounts): string[] {
+  // What is inside a mounted folder is there already, and bubblewrap cannot mount over a link.
+  const read = named.filter((path) => !named.some((folder) => folder !== path && isPathWithin(path, folder)));
   const given = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--dev", "/dev", "--proc", "/proc"];
   for (const path of ["/tmp", "/dev/shm"]) {
     if (isForOthers) given.push("--perms", "1777");
