@@ -53,7 +53,7 @@ export const PAGES: Page[] = [
   {
     path: "/webhooks",
     nav: {
-      label: "Webhooks to others",
+      label: "Outgoing webhooks",
       Icon: IconWebhook,
       isFor: (may) => may("GET /w/{workspace}/webhooks/list", "admin"),
     },

@@ -65,11 +65,11 @@ export function State({ job }: { job: Stated }) {
 
 const KINDS: Record<string, string> = {
   script: "Script",
-  preview: "Script being written",
+  preview: "Test run of a script",
   flow: "Flow",
-  flowpreview: "Flow being written",
-  dependencies: "Reading what a script imports",
-  flowdependencies: "Reading what a flow imports",
+  flowpreview: "Test run of a flow",
+  dependencies: "Dependency job of a script",
+  flowdependencies: "Dependency job of a flow",
   script_hub: "Script of the hub",
 };
 

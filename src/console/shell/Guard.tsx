@@ -27,12 +27,12 @@ export class Guard extends Component<Props, { error?: Error }> {
           <Title order={1}>{outdated ? "There is a newer version" : "This page failed"}</Title>
           <Text>
             {outdated
-              ? "The server was updated while this page was open. Load it again to go on."
-              : "The fault is the console's own; nothing on the server was changed by it."}
+              ? "The server was updated while this page was open. Reload the page to continue."
+              : "This is an error of the console. Nothing on the server was changed."}
           </Text>
           {!outdated && <Code block>{error.message}</Code>}
           <Group>
-            <Button onClick={() => location.reload()}>Load again</Button>
+            <Button onClick={() => location.reload()}>Reload</Button>
             <Button variant="default" onClick={() => this.setState({})}>
               Try once more
             </Button>

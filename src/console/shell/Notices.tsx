@@ -11,7 +11,7 @@ export function LostConnection() {
   return (
     <div className="bar" role="status">
       <Loader size={14} color="currentColor" />
-      The server cannot be reached. What you see may be old; it goes on by itself once the server is back.
+      The server cannot be reached. The data shown may be out of date. It is updated when the server is back.
     </div>
   );
 }

@@ -127,7 +127,7 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
       shortcut="mod + K"
       scrollable
       maxHeight="60vh"
-      nothingFound="Nothing is called like that"
+      nothingFound="Nothing has this name"
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,
         placeholder: "Search scripts, flows, apps, pages and runs, or paste the id of a run",

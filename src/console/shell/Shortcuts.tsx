@@ -9,7 +9,7 @@ const KEYS: [keys: string, what: string][] = [
   ["/", "Search in the page"],
   ["g h", "Go to Home"],
   ["g r", "Go to Runs"],
-  ["Ctrl Enter", "Run what the form says"],
+  ["Ctrl Enter", "Run with the values of the form"],
   ["?", "This list"],
 ];
 

@@ -30,7 +30,7 @@ async function loaded(address: string, shows: string) {
 
 test("the first load stays small and contains no large part", async () => {
   const { bytes: home, names } = await loaded("w/acme", "Nightly report");
-  const { bytes: runs } = await loaded("w/acme/runs", "What ran");
+  const { bytes: runs } = await loaded("w/acme/runs", "Script or flow");
   const { bytes: run } = await loaded(`w/acme/runs/${site.filled.failed}`, "no such customer");
   const { bytes: form } = await loaded("w/acme/begin/script/f/finance/refund", "What the customer said");
   console.log(`kB by gzip: Home ${home / KB}, Runs ${runs / KB}, a run ${run / KB}, a form ${form / KB}`);

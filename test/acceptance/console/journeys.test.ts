@@ -128,12 +128,12 @@ test("runs are selected, rerun and canceled together", async () => {
   await using seen = await visit(browser, url, { token: filled.token });
   const { page } = seen;
   await seen.open("w/acme/runs?path=u/ann/");
-  await page.getByLabel("Choose the run of u/ann/hello").first().check();
+  await page.getByLabel("Select the run of u/ann/hello").first().check();
   await button(seen, "Run again").click();
   await seen.accessible("dialog");
   await page.getByRole("dialog").getByRole("button", { name: "Start again" }).click();
   await page.getByText("1 run started again").waitFor();
-  await page.getByLabel("Choose the run of u/ann/long").check();
+  await page.getByLabel("Select the run of u/ann/long").check();
   await button(seen, "Cancel").click();
   await seen.accessible("dialog of a cancellation");
   await page.getByRole("dialog").getByRole("button", { name: "Cancel them" }).click();
@@ -188,10 +188,10 @@ test("when the session ends elsewhere or the server is down, the page says so an
   expectOnly(seen, 401);
   await seen.context.setOffline(true);
   await button(seen, "Run").click();
-  await seen.page.getByText("The server cannot be reached. What you see may be old").waitFor();
+  await seen.page.getByText("The server cannot be reached. The data shown may be out of date").waitFor();
   await seen.picture("lost");
   await seen.context.setOffline(false);
-  await seen.page.getByText("What you see may be old").waitFor({ state: "hidden" });
+  await seen.page.getByText("The data shown may be out of date").waitFor({ state: "hidden" });
   expect(seen.wrongs.filter((each) => !each.includes("ERR_INTERNET_DISCONNECTED"))).toEqual([]);
   seen.wrongs.length = 0;
 }, 60_000);
@@ -239,7 +239,7 @@ test("a form accepts files, JSON and a later time, and can be shared prefilled",
   await seen.open("w/acme/begin/script/u/ann/take");
   // What is needed is asked for before anything is sent.
   await button(seen, "Run").click();
-  await page.getByText("is needed").filter({ visible: true }).waitFor();
+  await page.getByText("is required").filter({ visible: true }).waitFor();
   const chooser = page.waitForEvent("filechooser");
   await page.getByText("Choose a file").click();
   await (await chooser).setFiles({ name: "a.bin", mimeType: "text/plain", buffer: Buffer.from("xyz") });

@@ -64,7 +64,7 @@ test("a million runs are browsed page by page", async () => {
     await rows.nth(more * 95).waitFor();
   }
   const names = await page.locator(".run-path").allTextContents();
-  expect(new Set(names)).toEqual(new Set(["What ran", "u/ann/script7"]).intersection(new Set(names)));
+  expect(new Set(names)).toEqual(new Set(["Script or flow", "u/ann/script7"]).intersection(new Set(names)));
   console.log(
     `ms: Runs loaded ${first}, come to from Home ${again}, by path ${filtered}; heap ${await heap(page)} MB`,
   );

@@ -28,7 +28,7 @@ test("secrets shown once and texts of a page can be copied", async () => {
   const token = await page.getByLabel("The token").textContent();
   await page.getByRole("button", { name: "Copy" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
-  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
 
   await seen.open("w/acme");
   const search = page.getByPlaceholder("Search by name, path or language");

@@ -81,7 +81,7 @@ try {
     await page.locator(`.step[data-step="s${STEPS - 1}"]`).waitFor();
   });
   await measure("a frame while panning", () => pan(page, FRAMES), FRAMES);
-  const zooms = ["Smaller", "Smaller", "Larger", "Larger"];
+  const zooms = ["Zoom out", "Zoom out", "Zoom in", "Zoom in"];
   await measure("zoom", () => page.evaluate(ZOOM(zooms)), zooms.length);
   await page.locator('.step[data-step="s0"]').click();
   await page.locator('.step[data-step="s0"]').focus();

@@ -122,9 +122,9 @@ test("problems name their step", () => {
     code("b", { n: js("results.gone") }),
   );
   expect(listProblems(wrong).map(({ key, message }) => `${key} ${message}`)).toEqual([
-    "/value/modules/1 There is another step a.",
+    "/value/modules/1 Another step has the id a.",
     "s Choose the script that it runs.",
-    "b There is no step gone, which an expression names.",
+    "b An expression refers to the step gone, which does not exist.",
   ]);
   expect(listProblems(EXAMPLE)).toEqual([]);
 });

@@ -112,7 +112,7 @@ export default function HomePage() {
               searchable
               clearable
               clearButtonProps={{ "aria-label": "All folders" }}
-              nothingFoundMessage="No folder is called like that"
+              nothingFoundMessage="No folder has this name"
               data={owners}
               value={folder || null}
               onChange={(value) => set("folder", value ?? "", true)}

@@ -36,12 +36,13 @@ export function Facts({ workspace, job, memory }: Props) {
   const { parent_job, root_job } = job;
   const facts: Fact[] = [
     ["Started by", startedBy(workspace, job)],
-    ["Asked for", <Moment key="" at={job.created_at} />],
+    ["Queued", <Moment key="" at={job.created_at} />],
   ];
-  if (job.started_at) facts.push(["Began", <Moment key="" at={job.started_at} />]);
-  if (!job.started_at && job.scheduled_for) facts.push(["Due", <Moment key="" at={job.scheduled_for} />]);
-  if (job.duration_ms !== undefined) facts.push(["Took", duration(job.duration_ms)]);
-  if (peak) facts.push(["Most memory", size(peak)]);
+  if (job.started_at) facts.push(["Started", <Moment key="" at={job.started_at} />]);
+  if (!job.started_at && job.scheduled_for)
+    facts.push(["Scheduled for", <Moment key="" at={job.scheduled_for} />]);
+  if (job.duration_ms !== undefined) facts.push(["Duration", duration(job.duration_ms)]);
+  if (peak) facts.push(["Peak memory", size(peak)]);
   facts.push(["Tag", job.tag]);
   if (job.worker)
     facts.push([
@@ -68,7 +69,7 @@ export function Facts({ workspace, job, memory }: Props) {
         </span>
       ),
     ]);
-  if (job.permissioned_as !== `u/${job.created_by}`) facts.push(["Rights of", job.permissioned_as]);
+  if (job.permissioned_as !== `u/${job.created_by}`) facts.push(["Runs as", job.permissioned_as]);
   if (job.labels?.length) facts.push(["Labels", job.labels.join(", ")]);
   if (parent_job) {
     facts.push([

@@ -49,7 +49,7 @@ export default function RunPage() {
       {deployed && (
         <>
           <Anchor component={Link} href={to.runs(workspace, { path: deployed.path })} fz="sm">
-            Other runs of it
+            Other runs
           </Anchor>
           <Anchor component={Link} href={to[deployed.kind](workspace, deployed.path)} fz="sm">
             {deployed.kind === "flow" ? "The flow" : "The script"}
@@ -117,7 +117,7 @@ export default function RunPage() {
               <div className="panel-head">
                 <Title order={2}>Result</Title>
               </div>
-              <pre className="plain">{stream || "It is not there yet."}</pre>
+              <pre className="plain">{stream || "No result yet."}</pre>
             </section>
           ) : (
             <RunValue title="Result" workspace={workspace} job={job} part="result" source={source} />

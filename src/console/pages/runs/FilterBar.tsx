@@ -25,18 +25,18 @@ const BESIDE: {
   label: string;
   hint?: string;
 }[] = [
-  { name: "text", label: "Text", hint: "words of arguments, result or labels" },
-  { name: "user", label: "Person" },
-  { name: "schedule", label: "Schedule", hint: "its path" },
+  { name: "text", label: "Text", hint: "words in arguments, result or labels" },
+  { name: "user", label: "Started by" },
+  { name: "schedule", label: "Schedule", hint: "path of the schedule" },
   { name: "tag", label: "Tag" },
   { name: "label", label: "Label" },
   { name: "worker", label: "Worker" },
-  { name: "args", label: "Arguments hold", hint: 'JSON, such as {"name":"Bob"}' },
-  { name: "result", label: "Result holds", hint: 'JSON, such as {"ok":false}' },
+  { name: "args", label: "Arguments contain", hint: 'JSON, such as {"name":"Bob"}' },
+  { name: "result", label: "Result contains", hint: 'JSON, such as {"ok":false}' },
 ];
 
 const TRIGGERS = Object.entries({
-  webhook: "a call of the API",
+  webhook: "an API call",
   schedule: "a schedule",
   ...TRIGGER_KINDS,
 }).map(([value, label]) => ({ value, label: label[0]!.toUpperCase() + label.slice(1) }));
@@ -88,10 +88,10 @@ export function FilterBar({ filters, change }: Props) {
             <Stack gap="xs">
               <Select
                 size="xs"
-                label="What started it"
-                placeholder="Anything"
+                label="Trigger"
+                placeholder="Any trigger"
                 clearable
-                clearButtonProps={{ "aria-label": "Anything" }}
+                clearButtonProps={{ "aria-label": "Any trigger" }}
                 comboboxProps={{ withinPortal: false }}
                 data={TRIGGERS}
                 value={filters.trigger || null}
@@ -126,7 +126,7 @@ export function FilterBar({ filters, change }: Props) {
           ))}
           {filters.trigger !== "" && (
             <Chip
-              text={`What started it: ${triggerLabel(filters.trigger)}`}
+              text={`Trigger: ${triggerLabel(filters.trigger)}`}
               remove={() => change({ trigger: "" }, true)}
             />
           )}

@@ -9,7 +9,7 @@ const POLL_INTERVAL_MS = 5_000;
 const STATES = [
   { name: "waiting", status: "waiting", label: "waiting for a worker", tone: "waiting" },
   { name: "running", status: "running", label: "running", tone: "busy" },
-  { name: "suspended", status: "suspended", label: "waiting for approval or time", tone: "quiet" },
+  { name: "suspended", status: "suspended", label: "waiting for approval or a timer", tone: "quiet" },
 ] as const;
 
 export const queueDepth = (workspace: string) =>

@@ -22,7 +22,7 @@ export const RunRow = memo(function RunRow({ workspace, job, chosen, choose }: P
         <input
           type="checkbox"
           className="row-check"
-          aria-label={`Choose the run of ${name}`}
+          aria-label={`Select the run of ${name}`}
           checked={chosen}
           onChange={(event) => choose(job.id, event.currentTarget.checked)}
         />

@@ -45,7 +45,7 @@ export default function RunsPage() {
   const isFiltered = serializeFilters(filters).size > 0;
   return (
     <div className="page">
-      <PageHead title="Runs" about="Everything that ran here, the newest first." />
+      <PageHead title="Runs" about="All runs of this workspace, the newest first." />
       <QueueDepth
         workspace={workspace}
         choose={(tag, status) => change({ tag, status, kind: "everything" }, true)}
@@ -67,7 +67,7 @@ export default function RunsPage() {
                 <div role="columnheader">
                   <Checkbox
                     size="xs"
-                    aria-label="Choose all that are shown"
+                    aria-label="Select all shown runs"
                     checked={selected.length === rows.length}
                     indeterminate={selected.length > 0 && selected.length < rows.length}
                     onChange={(event) =>
@@ -76,10 +76,10 @@ export default function RunsPage() {
                   />
                 </div>
                 <div role="columnheader">Status</div>
-                <div role="columnheader">What ran</div>
+                <div role="columnheader">Script or flow</div>
                 <div role="columnheader">Started by</div>
-                <div role="columnheader">When</div>
-                <div role="columnheader">Took</div>
+                <div role="columnheader">Queued</div>
+                <div role="columnheader">Duration</div>
               </div>
             </div>
             <div role="rowgroup">
@@ -99,14 +99,14 @@ export default function RunsPage() {
         </>
       ) : first.error ? null : next ? (
         <Empty
-          title="None found so far"
+          title="No matching run found yet"
           action={
             <Button variant="default" loading={loading} onClick={() => void more()}>
               Search earlier runs
             </Button>
           }
         >
-          {reached ? searchedUntil(reached) : "There may be some among earlier runs."}
+          {reached ? searchedUntil(reached) : "Earlier runs may match."}
         </Empty>
       ) : isFiltered ? (
         <Empty
@@ -117,11 +117,11 @@ export default function RunsPage() {
             </Button>
           }
         >
-          No stored entry matches all filters.
+          No stored run matches all filters.
         </Empty>
       ) : (
         <Empty
-          title="Nothing ran yet"
+          title="No runs yet"
           action={
             <Button component={Link} href={to.home(workspace)}>
               Choose what to run
@@ -129,16 +129,14 @@ export default function RunsPage() {
           }
           command="svc run u/you/hello"
         >
-          Every run of a script or flow stands here with what it was given, what it logged and how it ended:
-          whoever or whatever started it.
+          Every run of a script or flow is listed here, with its arguments, log and result.
         </Empty>
       )}
     </div>
   );
 }
 
-const searchedUntil = (reached: string) =>
-  `There are many runs: those asked for after ${exactly(reached)} were searched.`;
+const searchedUntil = (reached: string) => `Only runs queued after ${exactly(reached)} were searched so far.`;
 
 interface FurtherProps {
   reached: string | undefined;

@@ -51,8 +51,8 @@ export function Selection({ workspace, chosen, clear }: Props) {
   return (
     <>
       {chosen.length > 0 && (
-        <section className="chosen" aria-label="Chosen runs">
-          <Text fw={500}>{many(chosen.length)} chosen</Text>
+        <section className="chosen" aria-label="Selected runs">
+          <Text fw={500}>{many(chosen.length)} selected</Text>
           <Button
             size="xs"
             variant="default"
@@ -70,7 +70,7 @@ export function Selection({ workspace, chosen, clear }: Props) {
             Cancel
           </Button>
           <Button size="xs" variant="subtle" onClick={clear}>
-            Choose none
+            Clear the selection
           </Button>
         </section>
       )}
@@ -85,12 +85,12 @@ export function Selection({ workspace, chosen, clear }: Props) {
       >
         <Text>
           {asked?.what === "cancel"
-            ? "What runs is ended where it is; what waits never begins."
-            : "Each gets the arguments that it had, and runs the version that ran then."}
+            ? "Running jobs are stopped, and waiting jobs do not start."
+            : "Each run is repeated with the same arguments and the same version of the code."}
         </Text>
         <Group justify="flex-end" mt="lg">
           <Button variant="default" onClick={() => setAsked(undefined)}>
-            Leave it
+            Back
           </Button>
           <Button
             color={asked?.what === "cancel" ? "red.9" : "ink"}

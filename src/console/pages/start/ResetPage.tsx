@@ -35,7 +35,7 @@ function AskForLink() {
     request.mutate();
   };
   return (
-    <StartCard title="Forgot your password?" about="We mail you a link, by which you choose another.">
+    <StartCard title="Forgot your password?" about="We mail you a link to set a new password.">
       {request.isSuccess ? (
         <Alert role="status" color="teal" variant="light" title="Check your mail">
           If {email} has an account with a password here, a link is on its way. It works once, within an hour.

@@ -38,7 +38,7 @@ export function SetupPage() {
   return (
     <StartCard
       title="Set up svc"
-      about="Make the first account of this server. It may do everything: add people, make workspaces, change settings."
+      about="Create the first account of this server. It can do everything: add users, create workspaces, change settings."
     >
       {link.isPending && <Loading rows={2} />}
       {link.error && <Problem error={link.error} />}

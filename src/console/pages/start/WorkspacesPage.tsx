@@ -116,7 +116,7 @@ function NewWorkspace() {
           placeholder="Operations"
           value={name}
           onChange={(event) => setName(event.currentTarget.value)}
-          description={id === "" ? "Its id follows from it." : `Its id will be ${id}.`}
+          description={id === "" ? "The workspace id is derived from the name." : `Its id will be ${id}.`}
           inputWrapperOrder={["label", "input", "description", "error"]}
         />
         {create.error && <Problem error={create.error} />}

@@ -35,7 +35,7 @@ export default function TriggersPage() {
   const [list, create] = isRoutes ? [routes, newRoute] : [sockets, newSocket];
   return (
     <div className="page">
-      <PageHead title="Triggers" about="What starts scripts and flows from outside.">
+      <PageHead title="Triggers" about="HTTP requests and WebSocket messages that start scripts and flows.">
         {(list?.length ?? 0) > 0 && create}
       </PageHead>
       {bar}

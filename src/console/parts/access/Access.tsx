@@ -35,7 +35,7 @@ const READS: Record<ItemKind, string> = {
   websocket_trigger: "sees it",
 };
 
-const rightsTo = (kind: ItemKind) => ({ read: READS[kind], write: "changes it too", owner: "owns it" });
+const rightsTo = (kind: ItemKind) => ({ read: READS[kind], write: "edits it too", owner: "owns it" });
 
 const accessTo = (workspace: string, kind: ItemKind, path: string) =>
   queryOptions({
@@ -60,13 +60,13 @@ function sentence({ by, right, grantee = "" }: Reason, path: string): string {
     case "admin":
       return "an admin of the workspace";
     case "path":
-      return group ? `it is ${group}'s` : "it is theirs";
+      return group ? `the path belongs to ${group}` : "the path belongs to them";
     case "folder": {
-      const what = { owner: "owns", write: "changes what is in", read: "sees what is in" }[right];
+      const what = { owner: "owns", write: "edits items in", read: "sees items in" }[right];
       return `${group ? `${group} ` : ""}${what} the folder ${name}`;
     }
     case "item":
-      return `given ${group ? `to ${group} ` : ""}for this alone`;
+      return `granted ${group ? `to ${group} ` : ""}on this item only`;
   }
 }
 
@@ -91,12 +91,12 @@ export function Access({ workspace, kind, path }: Props) {
   const take = (owner: string) =>
     act(async () => {
       await call("POST /w/{workspace}/acls/remove/{kind}/{path}", { workspace, kind, path, body: { owner } });
-      return `What was given to ${owner} for this is taken back`;
+      return `The permission of ${owner} is revoked`;
     });
   const rights = rightsTo(kind);
   const columns: Column<Access>[] = [
     {
-      name: "Who",
+      name: "User",
       width: "minmax(0, 1fr)",
       cell: (each) => (
         <Group gap="xs">
@@ -109,9 +109,9 @@ export function Access({ workspace, kind, path }: Props) {
         </Group>
       ),
     },
-    { name: "May", width: "10rem", cell: ({ right }) => rights[right] },
+    { name: "Permission", width: "10rem", cell: ({ right }) => rights[right] },
     {
-      name: "Because",
+      name: "Reason",
       width: "minmax(0, 2fr)",
       cell: ({ reasons, operator, right }) => (
         <span className="quiet wrap">
@@ -131,7 +131,7 @@ export function Access({ workspace, kind, path }: Props) {
               ({ by, grantee }) =>
                 by === "item" &&
                 grantee !== undefined && {
-                  label: `Take back what ${grantee} was given`,
+                  label: `Revoke the permission of ${grantee}`,
                   onClick: () => take(grantee),
                   isDangerous: true,
                 },
@@ -143,14 +143,16 @@ export function Access({ workspace, kind, path }: Props) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <Text c="dimmed">Nobody else sees it. Permissions add up: the strongest applies.</Text>
+        <Text c="dimmed">
+          Nobody else can see it. If somebody has several permissions, the strongest applies.
+        </Text>
         {mayGive && (
           <Button variant="default" size="xs" onClick={() => setGiving(true)}>
             Give somebody access
           </Button>
         )}
       </Group>
-      <DataTable label="Who may" columns={columns} rows={found.data} keyOf={(each) => each.username} />
+      <DataTable label="Permissions" columns={columns} rows={found.data} keyOf={(each) => each.username} />
       <Give workspace={workspace} kind={kind} path={path} opened={isGiving} close={() => setGiving(false)} />
     </>
   );
@@ -187,14 +189,14 @@ function Give({ workspace, kind, path, opened, close }: Props & { opened: boolea
     >
       <Autocomplete
         data-autofocus
-        label="Who"
-        description="A person (u/…) or a group (g/…)"
+        label="User or group"
+        description="A user (u/…) or a group (g/…)"
         data={names ?? []}
         value={owner}
         onChange={setOwner}
       />
       <Select
-        label="May"
+        label="Permission"
         allowDeselect={false}
         value={right}
         onChange={(value) => setRight(value === "write" ? "write" : "read")}

@@ -8,9 +8,13 @@ const PREFIXES: Record<WebhookKind, string> = {
 };
 
 export const WEBHOOKS: { value: WebhookKind; label: string; about: string }[] = [
-  { value: "async", label: "Start", about: "Answers at once, with the id of the run." },
-  { value: "sync", label: "Start and wait", about: "Answers with the result when it is there." },
-  { value: "stream", label: "Start and stream", about: "Answers with events: what it writes as it goes." },
+  { value: "async", label: "Start", about: "Responds at once, with the id of the run." },
+  { value: "sync", label: "Start and wait", about: "Responds with the result when the run has ended." },
+  {
+    value: "stream",
+    label: "Start and stream",
+    about: "Responds with a stream of events (SSE) while it runs.",
+  },
 ];
 
 /** @param base the console's base URL, with its path prefix, without a trailing slash */

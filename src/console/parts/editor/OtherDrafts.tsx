@@ -14,15 +14,14 @@ export const OtherDrafts = ({ drafts, review }: Props) =>
     <Alert variant="light" color="blue" mb="md">
       {drafts.map(({ created_by, created_at }) => (
         <div key={created_by}>
-          {created_by} has a draft of this too, kept <Moment at={created_at} />.{" "}
+          {created_by} has a draft of this too, saved <Moment at={created_at} />.{" "}
           {review && (
             <Anchor component={Link} href={review(created_by)} inherit underline="always">
-              What it changes
+              Show its changes
             </Anchor>
           )}
         </div>
       ))}
-      Each draft is its author's own: yours is kept beside, and whoever deploys second is shown what came
-      between.
+      Drafts are separate: yours is not affected. Whoever deploys second is shown the changes of the first.
     </Alert>
   );

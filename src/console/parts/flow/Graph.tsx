@@ -100,14 +100,14 @@ export function Graph({ nodes, failure, selected, marked = NONE, select, decorat
   return (
     <div className="graph-box" ref={box}>
       <div className="graph-zoom">
-        <Zoom label="Smaller" Icon={IconMinus} disabled={zoom === 0} act={() => setZoom(zoom - 1)} />
+        <Zoom label="Zoom out" Icon={IconMinus} disabled={zoom === 0} act={() => setZoom(zoom - 1)} />
         <Zoom
-          label="Larger"
+          label="Zoom in"
           Icon={IconPlus}
           disabled={zoom === ZOOMS.length - 1}
           act={() => setZoom(zoom + 1)}
         />
-        <Zoom label="As wide as fits" Icon={IconMaximize} disabled={false} act={fit} />
+        <Zoom label="Fit to width" Icon={IconMaximize} disabled={false} act={fit} />
       </div>
       <div
         role="group"

@@ -23,7 +23,7 @@ export function Iterations({ of, iterations, picked, pick }: Props) {
     <Group gap={2} wrap="nowrap">
       <ActionIcon
         {...act}
-        aria-label={`Iteration before, of ${of}`}
+        aria-label={`Previous iteration, of ${of}`}
         disabled={place <= 0}
         onClick={() => go(-1)}
       >

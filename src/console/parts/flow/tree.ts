@@ -96,11 +96,11 @@ function detailOf(value: Fields): string {
 function notesOf(step: Fields, value: Fields): string[] {
   const notes: string[] = [];
   if (isRecord(step.suspend)) notes.push("waits for approval");
-  if (isRecord(step.retry)) notes.push("tried again when it fails");
-  if (isRecord(step.sleep)) notes.push("waits first");
-  if (isRecord(step.skip_if)) notes.push("skipped at times");
+  if (isRecord(step.retry)) notes.push("retried when it fails");
+  if (isRecord(step.sleep)) notes.push("waits before it starts");
+  if (isRecord(step.skip_if)) notes.push("skipped under a condition");
   if (isRecord(step.stop_after_if)) notes.push("may end the flow");
-  if (step.continue_on_error === true) notes.push("goes on after an error");
+  if (step.continue_on_error === true) notes.push("continues after an error");
   if (isRecord(step.mock) && step.mock.enabled === true) notes.push("pinned result");
   if (value.parallel === true) notes.push("in parallel");
   return notes;

@@ -75,13 +75,13 @@ export function Captures({ workspace, kind, path, base, take, explain }: Props) 
   return (
     <section aria-label="Capture">
       <Title order={2} mb={4}>
-        See what a sender sends
+        Capture a request
       </Title>
       <Text c="dimmed" mb="xs">
-        Let the sender call this address instead for a while: nothing is run, and the request appears here.
+        Let the sender call this address for a while: nothing runs, and the request is shown here.
       </Text>
       <Group wrap="nowrap" align="flex-end" mb="sm">
-        <TextInput readOnly aria-label="Address that captures" value={address} style={{ flex: 1 }} />
+        <TextInput readOnly aria-label="Capture address" value={address} style={{ flex: 1 }} />
         <Button variant="default" onClick={() => (isOn ? setOn(false) : void begin())}>
           {isOn ? "Stop" : "Capture"}
         </Button>
@@ -99,7 +99,7 @@ export function Captures({ workspace, kind, path, base, take, explain }: Props) 
                 Received <Moment at={capture.created_at} />
               </Text>
               <Button size="xs" variant="default" onClick={() => use(capture)}>
-                {take ? "Take as inputs" : "Run with it"}
+                {take ? "Use for the inputs" : "Run with it"}
               </Button>
             </Group>
             <ResultPanel title="Arguments" workspace={workspace} value={capture.main_args} />

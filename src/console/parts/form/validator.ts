@@ -30,11 +30,11 @@ const placeOf = (pointer: string) =>
     .join(".");
 
 const WORDS: Record<string, string> = {
-  required: "is needed",
+  required: "is required",
   minLength: "is too short",
   maxLength: "is too long",
-  pattern: "does not have the right form",
-  enum: "is none of the values there are",
+  pattern: "does not have the right format",
+  enum: "is not one of the allowed values",
 };
 
 function toError({ keyword, error, instanceLocation }: OutputUnit): RJSFValidationError {

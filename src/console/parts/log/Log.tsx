@@ -83,10 +83,10 @@ export function Log({ title = "Log", buffer, live, href }: Props) {
                 ? "nothing found"
                 : `${Math.min(hit, hits.length - 1) + 1} of ${hits.length}`}
             </Text>
-            <ActionIcon variant="subtle" color="gray" aria-label="The one before" onClick={() => step(-1)}>
+            <ActionIcon variant="subtle" color="gray" aria-label="Previous match" onClick={() => step(-1)}>
               <IconArrowUp size={16} />
             </ActionIcon>
-            <ActionIcon variant="subtle" color="gray" aria-label="The next one" onClick={() => step(1)}>
+            <ActionIcon variant="subtle" color="gray" aria-label="Next match" onClick={() => step(1)}>
               <IconArrowDown size={16} />
             </ActionIcon>
           </>
@@ -106,12 +106,12 @@ export function Log({ title = "Log", buffer, live, href }: Props) {
       </div>
       {buffer.dropped > 0 && (
         <Text fz="xs" c="dimmed" px="md" py={4}>
-          The first {buffer.dropped} lines are left out here; the file has them.
+          The first {buffer.dropped} lines are not shown here; the saved file contains them.
         </Text>
       )}
       {length === 0 ? (
         <Text c="dimmed" p="md">
-          {live ? "Nothing is logged yet." : "Nothing was logged."}
+          {live ? "No log yet." : "The log is empty."}
         </Text>
       ) : (
         <div style={{ position: "relative" }}>

@@ -39,7 +39,7 @@ export function ResultPanel({ title, workspace, value, source, selection }: Prop
       <div className="panel-head">
         <Title order={2}>{title}</Title>
         {hasOther && (
-          <Tooltip label={asJson ? "Show it as what it is" : "Show it as JSON"}>
+          <Tooltip label={asJson ? "Show it formatted" : "Show it as JSON"}>
             <ActionIcon
               variant={asJson ? "light" : "subtle"}
               color="gray"

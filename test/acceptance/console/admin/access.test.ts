@@ -16,19 +16,19 @@ test("a right to a script is explained, given for this script alone, and revoked
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/scripts/f/finance/refund?tab=access");
-  const table = page.getByRole("table", { name: "Who may" });
+  const table = page.getByRole("table", { name: "Permissions" });
   const row = (name: string) => table.getByRole("row", { name: new RegExp(`^${name} `) });
   await row("bob").getByText("sees and runs it").waitFor();
-  await row("bob").getByText("the group support sees what is in the folder finance").waitFor();
+  await row("bob").getByText("the group support sees items in the folder finance").waitFor();
   await row("ann").getByText("an admin of the workspace").waitFor();
   expect(await row("cid").count()).toBe(0);
   await page.getByRole("button", { name: "Give somebody access" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("combobox", { name: "Who" }).fill("u/cid");
-  await dialog.getByRole("combobox", { name: "May" }).click();
-  await page.getByRole("option", { name: "changes it too" }).click();
+  await dialog.getByRole("combobox", { name: "User or group" }).fill("u/cid");
+  await dialog.getByRole("combobox", { name: "Permission" }).click();
+  await page.getByRole("option", { name: "edits it too" }).click();
   await dialog.getByRole("button", { name: "Give" }).click();
-  await row("cid").getByText("given for this alone").waitFor();
+  await row("cid").getByText("granted on this item only").waitFor();
   await seen.picture("script-access");
   await seen.accessible("access");
 
@@ -40,7 +40,7 @@ test("a right to a script is explained, given for this script alone, and revoked
   await cid.page.getByRole("button", { name: "Give somebody access" }).waitFor();
 
   await page.getByRole("button", { name: "More for cid" }).click();
-  await page.getByRole("menuitem", { name: "Take back what u/cid was given" }).click();
+  await page.getByRole("menuitem", { name: "Revoke the permission of u/cid" }).click();
   await row("cid").waitFor({ state: "detached" });
   expect([...seen.wrongs, ...cid.wrongs]).toEqual([]);
 }, 60_000);
@@ -51,7 +51,7 @@ test("a user who may only read sees the explanation, but no controls", async () 
   });
   await using seen = await site.visit({ token });
   await seen.open("w/acme/flows/f/finance/nightly?tab=access");
-  await seen.page.getByRole("table", { name: "Who may" }).getByText("bob").first().waitFor();
+  await seen.page.getByRole("table", { name: "Permissions" }).getByText("bob").first().waitFor();
   expect(await seen.page.getByRole("button", { name: "Give somebody access" }).count()).toBe(0);
   await seen.open("w/acme/people?tab=folders");
   await seen.page.getByRole("button", { name: "More for finance" }).click();

@@ -33,35 +33,35 @@ test("a test mail and a test alert arrive, and configuration errors are shown", 
   const { page } = seen;
   await set("smtp_settings", { ...plainSettings(mails), smtp_port: 1 });
   await seen.open("w/acme/instance?tab=mail");
-  await page.getByText("None: people sign in by their passwords.").waitFor();
+  await page.getByText("No providers: users sign in with passwords.").waitFor();
   await seen.accessible("mail");
-  await page.getByRole("button", { name: "Send a trial mail" }).click();
+  await page.getByRole("button", { name: "Send a test mail" }).click();
   await page.getByRole("alert").first().waitFor();
   await page.getByLabel("Port").fill(String(mails.port));
-  await page.getByRole("button", { name: "Send a trial mail" }).click();
+  await page.getByRole("button", { name: "Send a test mail" }).click();
   await until(() => mails.received[0], "the mail");
   expect(mails.received[0]!.to).toEqual(["ann@example.org"]);
   // What was tried is stored as it stands there, without a password that nobody typed.
-  await page.getByRole("button", { name: "Store the mail server" }).click();
-  await page.getByText("Mails go out through this server now").waitFor();
+  await page.getByRole("button", { name: "Save the mail server" }).click();
+  await page.getByText("The mail server is saved").waitFor();
   expect(JSON.parse(await site.filled.ask("GET", "/settings/global/smtp_settings"))).toMatchObject(
     plainSettings(mails),
   );
   await page.getByLabel("User name").fill("svc");
   await page.getByRole("textbox", { name: "Password" }).fill("hush-mail");
-  await page.getByRole("button", { name: "Store the mail server" }).click();
-  await page.getByText(/left empty, it stays as it is/).waitFor();
+  await page.getByRole("button", { name: "Save the mail server" }).click();
+  await page.getByText(/leave this empty to keep it/).waitFor();
   await page.getByLabel("Sender").fill("other@example.org");
-  await page.getByRole("button", { name: "Store the mail server" }).click();
+  await page.getByRole("button", { name: "Save the mail server" }).click();
   const mailServer = async () => JSON.parse(await site.filled.ask("GET", "/settings/global/smtp_settings"));
   await expectSoon(async () => (await mailServer()).smtp_from, "other@example.org");
   expect((await mailServer()).smtp_password).not.toBeUndefined();
   expect(await page.content()).not.toContain("hush-mail");
   await seen.open("w/acme/instance?tab=alerts");
-  await page.getByRole("button", { name: "Send a trial alert" }).click();
+  await page.getByRole("button", { name: "Send a test alert" }).click();
   await page.getByText("No channel is set").waitFor();
   await set("critical_error_channels", [{ webhook_url: chat.url.href }]);
-  await page.getByRole("button", { name: "Send a trial alert" }).click();
+  await page.getByRole("button", { name: "Send a test alert" }).click();
   await until(() => alerts[0], "the alert");
   // Where they go is said, without the secret part of an address.
   await page.reload();
@@ -78,18 +78,18 @@ test("a license is checked, set and shown; an invalid one is rejected", async ()
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/instance?tab=license");
-  await page.getByText("No license holds here.").waitFor();
+  await page.getByText("No valid license.").waitFor();
   const field = page.getByRole("textbox", { name: "License key" });
   await field.fill(`${key}x`);
-  await page.getByRole("button", { name: "Set the license" }).click();
+  await page.getByRole("button", { name: "Save the license key" }).click();
   await page.getByRole("alert").first().waitFor();
   expect(await site.filled.ask("GET", "/ee_license")).toBe("");
   await field.fill(key);
-  await page.getByRole("button", { name: "Only check it" }).click();
+  await page.getByRole("button", { name: "Check without saving" }).click();
   await page.getByText(/lic-7/).first().waitFor();
   expect(await site.filled.ask("GET", "/ee_license")).toBe("");
-  await page.getByRole("button", { name: "Set the license" }).click();
-  await page.getByText("The license lic-7 holds.").waitFor();
+  await page.getByRole("button", { name: "Save the license key" }).click();
+  await page.getByText("The license lic-7 is valid.").waitFor();
   await expectSoon(() => field.inputValue(), "");
   await seen.picture("instance-license-set");
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !each.includes("status of 400")));
@@ -111,10 +111,10 @@ test("git sync settings of other clients are edited, and their other settings st
   const { page } = seen;
   await seen.open("w/acme/settings?tab=git");
   await page.getByText("f/finance/repository").waitFor();
-  await page.getByLabel("Paths, one a line").fill("f/**\nu/ann/**\n");
+  await page.getByLabel("Paths, one per line").fill("f/**\nu/ann/**\n");
   await page.getByRole("checkbox", { name: "Flows" }).check();
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The selection is stored").waitFor();
+  await page.getByText("The selection is saved").waitFor();
   expect(await stored()).toEqual({
     ...before,
     include_path: ["f/**", "u/ann/**"],
@@ -129,13 +129,13 @@ test("how the server is, how large its database has become, and what is in the w
   const checks = page.getByRole("table", { name: "Checks" });
   await checks.getByRole("row", { name: /^Database sqlite answers|^Database postgres answers/i }).waitFor();
   await checks.getByRole("row", { name: /^Database size [1-9]\d* MB/ }).waitFor();
-  await checks.getByRole("link", { name: "how long runs and the audit log are kept" }).click();
+  await checks.getByRole("link", { name: "retention of runs and audit log" }).click();
   await page.getByText("retention_period_secs").waitFor();
   await seen.open("w/acme/instance");
   await page.getByText("The server is ready").waitFor();
   process.kill(site.serving.pid, "SIGTERM");
   await page.getByText("the server is about to shut down").waitFor({ timeout: 20_000 });
-  await page.getByText("The server takes no work").waitFor();
+  await page.getByText("The server is not ready").waitFor();
   // The browser tells of the answer's status.
   expect(seen.wrongs.filter((each) => !each.includes("503"))).toEqual([]);
   seen.wrongs.length = 0;

@@ -56,14 +56,14 @@ test("a user is invited, joins, gets rights through a group, another role, and i
   await dialog(ann).getByLabel("Name").fill("support");
   await dialog(ann).getByRole("combobox", { name: "Members" }).fill("bob");
   await page.keyboard.press("Enter");
-  await dialog(ann).getByLabel("What it is for").focus();
+  await dialog(ann).getByLabel("Description").focus();
   await page.getByRole("listbox").waitFor({ state: "hidden" });
   await ann.accessible("new group");
   await button(ann, "Create").click();
   await page.getByRole("row").filter({ hasText: "support" }).getByText("bob").waitFor();
   await ann.open("w/acme/people?tab=folders");
   await choose(ann, "finance", "Change rights");
-  await dialog(ann).getByLabel("Somebody else").fill("g/support");
+  await dialog(ann).getByLabel("User or group").fill("g/support");
   await page.keyboard.press("Escape");
   await button(ann, "Add").click();
   await ann.accessible("rights");
@@ -95,8 +95,8 @@ test("a token is restricted, shown once, used, and revoked", async () => {
   await seen.open("w/acme/tokens");
   await button(seen, "New token").first().click();
   await dialog(seen).getByLabel("Name").fill("reader of scripts");
-  await dialog(seen).getByLabel("For some operations only").check();
-  await dialog(seen).getByLabel("Operations", { exact: true }).fill("scripts: read");
+  await dialog(seen).getByLabel("Limit the scopes").check();
+  await dialog(seen).getByLabel("Scopes", { exact: true }).fill("scripts: read");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Escape");
@@ -104,7 +104,7 @@ test("a token is restricted, shown once, used, and revoked", async () => {
   await button(seen, "Create").click();
   const token = await page.getByLabel("The token").textContent();
   await seen.picture("token-light");
-  await button(seen, "I have it").click();
+  await button(seen, "Done").click();
   const read = (path: string) =>
     fetch(`${site.serving.url}/api${path}`, { headers: { authorization: `Bearer ${token}` } });
   expect((await read("/w/acme/scripts/list")).status).toBe(200);
@@ -135,23 +135,20 @@ test("settings of the workspace and of the instance are changed, and the audit l
   await seen.open("w/acme/settings?tab=runs");
   await page.getByRole("combobox", { name: "Error handler" }).fill("script/u/ann/hello");
   await page.keyboard.press("Escape");
-  await page
-    .getByRole("region", { name: "When something fails" })
-    .getByRole("button", { name: "Save" })
-    .click();
-  await page.getByText("It is called when something fails").waitFor();
+  await page.getByRole("region", { name: "Error handler" }).getByRole("button", { name: "Save" }).click();
+  await page.getByText("The error handler is saved").waitFor();
   const settings = JSON.parse(await site.filled.ask("GET", "/w/acme/workspaces/get_settings"));
   expect(settings.error_handler).toBe("script/u/ann/hello");
-  const handlers = page.getByRole("region", { name: "Handlers of schedules" });
+  const handlers = page.getByRole("region", { name: "Default handlers of schedules" });
   await handlers.getByLabel("When a run succeeds", { exact: true }).fill("script/u/ann/hello");
   await page.keyboard.press("Escape");
   await handlers.getByRole("button", { name: "Save" }).click();
-  await page.getByText("New schedules have these handlers").waitFor();
+  await page.getByText("The handlers are saved for new schedules").waitFor();
   const { default_success_handler, default_error_handler } = JSON.parse(
     await site.filled.ask("GET", "/w/acme/workspaces/get_settings"),
   );
   expect([default_success_handler.path, default_error_handler]).toEqual(["script/u/ann/hello", undefined]);
-  const environment = page.getByRole("region", { name: "Environment of runs" });
+  const environment = page.getByRole("region", { name: "Environment variables" });
   await environment.getByLabel("Name").fill("TEAM");
   await environment.getByLabel("Value").fill("blue");
   await environment.getByRole("button", { name: "Save" }).click();
@@ -181,10 +178,10 @@ test("settings of the workspace and of the instance are changed, and the audit l
     .first()
     .click();
   await dialog(seen).getByLabel("Value, as JSON").fill("no JSON");
-  await button(seen, "Store").click();
+  await button(seen, "Save").click();
   await dialog(seen).getByRole("alert").waitFor();
   await dialog(seen).getByLabel("Value, as JSON").fill("864000");
-  await button(seen, "Store").click();
+  await button(seen, "Save").click();
   await page.getByText("set here").waitFor();
   await seen.open("w/acme/audit?kind=Update");
   await page.getByText("workspaces.edit_error_handler").first().waitFor();
@@ -258,7 +255,7 @@ test("a manager of a group, who is no admin, changes its members", async () => {
   await choose(seen, "makers", "Change members");
   await dialog(seen).getByRole("combobox", { name: "Members" }).fill("max");
   await page.getByRole("option", { name: "max", exact: true }).click();
-  await dialog(seen).getByLabel("What it is for").focus();
+  await dialog(seen).getByLabel("Description").focus();
   await page.getByRole("listbox").waitFor({ state: "hidden" });
   await button(seen, "Save").click();
   await page.getByRole("row").filter({ hasText: "makers" }).getByText("ann, max").waitFor();

@@ -108,7 +108,7 @@ test("a resource is filled in by its type, and its password is stored as a secre
   await page.getByRole("dialog").getByLabel("Name").fill("bank");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await page.getByRole("button", { name: "More for bank" }).click();
-  await page.getByRole("menuitem", { name: "New resource of it" }).click();
+  await page.getByRole("menuitem", { name: "New resource of this type" }).click();
   await page.getByRole("group", { name: "bank" }).getByLabel("url").waitFor();
   await page.goBack();
   await page.getByRole("button", { name: "More for bank" }).waitFor();
@@ -244,7 +244,7 @@ test("a new resource overwrites neither a resource nor a secret", async () => {
   await page.getByText("There is a resource at f/finance/books already.").waitFor();
   await page.getByLabel("Path").fill("f/finance/other");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText(`would be kept as ${secret}`).waitFor();
+  await page.getByText(`would be stored in the variable ${secret}`).waitFor();
   const storedAt = async (path: string) =>
     JSON.parse(await site.filled.ask("GET", `/w/acme/variables/get_value/${path}`));
   expect([await storedAt("f/finance/books_password"), await storedAt(secret)]).toEqual([SECRET, "theirs"]);
@@ -307,7 +307,7 @@ test("users who may only read are offered no changes", async () => {
   await page.keyboard.press("Escape");
   expect(await page.getByRole("button", { name: "New variable" }).count()).toBe(0);
   await seen.open("w/acme/resources/p/f/finance/books");
-  await page.getByText("You may use this resource, not change it.").waitFor();
+  await page.getByText("You can use this resource, but not change it.").waitFor();
   expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
   await seen.accessible("a resource of a reader");
   expect(seen.wrongs).toEqual([]);

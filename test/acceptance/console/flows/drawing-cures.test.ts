@@ -41,7 +41,7 @@ async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
   await page.mouse.up();
 }
 
-const kept = (page: Page) => page.getByText("A draft, which is kept").waitFor();
+const kept = (page: Page) => page.getByText("The draft is saved").waitFor();
 
 test("deploying YAML warns of the user's draft in the editor, and links to it", async () => {
   const path = "f/finance/yaml_and_draft";
@@ -62,7 +62,7 @@ test("deploying YAML warns of the user's draft in the editor, and links to it", 
   await ann.accessible("YAML beside a draft");
   await ann.picture("cures-yaml-draft");
   await dialog.getByRole("button", { name: "Deploy" }).click();
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   expect((await draftOf(path)) ?? null).toBeNull();
   expect(review).toBe(`/w/acme/review/${path}?of=ann`);
 }, 60_000);
@@ -79,7 +79,7 @@ test("discarding a draft that no longer exists is not an error", async () => {
   await site.filled.ask("DELETE", `/w/acme/drafts/delete/flow/${path}`);
   await page.getByRole("button", { name: "Discard the draft" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Discard", exact: true }).click();
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.locator('.step[data-step="a"]', { hasText: "Mine" }).waitFor({ state: "detached" });
   // The browser itself tells of the answer.
@@ -100,14 +100,14 @@ test("the JSON of other fields follows undo, may be empty, and keeps fields that
   await kept(page);
   await page.locator("h1").click();
   await page.keyboard.press("ControlOrMeta+z");
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   await until(async () => JSON.parse(await rest.inputValue()).later.n === 1 || undefined, "the value before");
   // No text at all is no wish to delete all of it.
   await rest.fill("");
   await page.getByText("Write {} for no other fields.").waitFor();
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   await rest.fill('{ "value": 1 }');
-  await page.getByText("value has a field of its own.").waitFor();
+  await page.getByText("value has an input of its own.").waitFor();
   await rest.fill("{}");
   await kept(page);
   const [step] = (await draftOf(path)).value.modules;
@@ -158,14 +158,14 @@ test("a step is moved by dragging, a pinned result replaces its step in a run, a
   const ids = async () => (await draftOf(path)).value.modules.map(({ id }: { id: string }) => id);
   await expectSoon(async () => (await ids()).join(), "b,c,a");
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   await drag(page, page.locator('.step[data-step="c"]'), slots.first());
   await kept(page);
   await expectSoon(async () => (await ids()).join(), "c,a,b");
 
   await page.getByRole("button", { name: "Flow" }).click();
   await page.getByRole("menuitem", { name: "Copy a link to the changes" }).click();
-  await page.getByText("Copied: whoever may read").waitFor();
+  await page.getByText("Link copied. Everyone who can read").waitFor();
   const link = String(await page.evaluate("navigator.clipboard.readText()"));
   await page.goto(link);
   await page.getByRole("button", { name: /c · moved/ }).waitFor();
@@ -188,7 +188,7 @@ test("incomplete numbers change nothing while they are typed", async () => {
   await part(page, "Options");
   const attempts = page.getByRole("textbox", { name: "Attempts" }).first();
   await attempts.fill("-");
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   await attempts.fill("");
   await kept(page);
   await attempts.fill("7");
@@ -222,7 +222,7 @@ test("a draft of another client, without its base version, is deployed over the 
   await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
-  await page.getByText("This is a draft that was kept").waitFor();
+  await page.getByText("This is your saved draft").waitFor();
   await page.getByRole("button", { name: "Deploy" }).click();
   await page.getByRole("dialog").getByText("b · added").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Deploy" }).click();

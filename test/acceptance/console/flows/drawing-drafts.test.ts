@@ -25,7 +25,7 @@ async function begin({ page, open }: Visit, name: string, summary: string): Prom
   await page.getByRole("option", { name: "f/finance" }).click();
   await page.getByRole("textbox", { name: "Name" }).fill(name);
   await page.getByRole("textbox", { name: "Summary" }).fill(summary);
-  await page.getByRole("button", { name: "Draw it" }).click();
+  await page.getByRole("button", { name: "Create and edit" }).click();
   await page.getByRole("heading", { name: summary }).waitFor();
 }
 
@@ -50,10 +50,10 @@ test("a new flow is found in another browser, reviewed by others, and discarded"
   await begin(first, "begun", "The new one");
   await insertCode(first.page);
   await rename(first.page, "Looks it up");
-  await first.page.getByText("The draft is kept").waitFor();
+  await first.page.getByText("The draft is saved").waitFor();
   await first.page.getByRole("button", { name: "Flow", exact: true }).click();
   await first.page.getByRole("menuitem", { name: "Copy a link to the changes" }).click();
-  await first.page.getByText("Copied: whoever may read").waitFor();
+  await first.page.getByText("Link copied. Everyone who can read").waitFor();
   const link = String(await first.page.evaluate("navigator.clipboard.readText()"));
 
   await using other = await site.visit({ token: bob });
@@ -76,7 +76,7 @@ test("a new flow is found in another browser, reviewed by others, and discarded"
 
   // The tab that still shows it does not store it again, and says why.
   await rename(first.page, "Too late");
-  await first.page.getByText("could not be kept").waitFor();
+  await first.page.getByText("could not be saved").waitFor();
   first.wrongs.length = 0;
 }, 60_000);
 
@@ -104,7 +104,7 @@ test("two tabs of one user do not overwrite each other", async () => {
   await using second = await site.visit();
   for (const each of [first, second]) await each.open(`/w/acme/draw/${path}`);
   await rename(first.page, "Of the first");
-  await first.page.getByText("A draft, which is kept").waitFor();
+  await first.page.getByText("The draft is saved").waitFor();
   const alertIn = ({ page }: Visit) => page.getByRole("alert").filter({ hasText: "edited this elsewhere" });
 
   await rename(second.page, "Of the second");
@@ -152,9 +152,9 @@ test("a save whose answer was lost is not taken for another tab's", async () => 
     await route.abort();
   });
   await rename(page, "Kept");
-  await page.getByText("could not be kept").waitFor();
+  await page.getByText("could not be saved").waitFor();
   await rename(page, "Kept in the end");
-  await page.getByText("A draft, which is kept").waitFor();
+  await page.getByText("The draft is saved").waitFor();
   expect(lost).toBeGreaterThan(1);
   expect((await read(`flows/get/draft/${path}`)).draft.value.modules[0].summary).toBe("Kept in the end");
   ann.wrongs.length = 0;
@@ -174,7 +174,7 @@ test("a new script is saved as a draft, found in another browser, and deployed",
   await first.page.getByText("This script was never deployed").waitFor();
   await first.accessible("A script that was never deployed");
   await first.page.getByRole("textbox", { name: "Code" }).fill("export const main = () => 4711;");
-  await first.page.getByText("The draft is kept").waitFor();
+  await first.page.getByText("The draft is saved").waitFor();
   expect(await read("scripts/list_paths")).not.toContain("u/ann/not_yet");
 
   await using second = await site.visit();

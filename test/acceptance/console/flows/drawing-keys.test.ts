@@ -62,7 +62,7 @@ test("the flow of the README is drawn and deployed by keyboard alone", async () 
   await page.keyboard.type("refund_by_keys");
   await tabTo(page, /^Summary/);
   await page.keyboard.type("Refunds an order");
-  await tabTo(page, /^Draw it$/);
+  await tabTo(page, /^Create and edit$/);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Refunds an order" }).waitFor();
   await tabTo(page, /^Name of a new input$/);

@@ -27,7 +27,7 @@ const deploy = (path: string, value: object) =>
 async function rename(page: Page, summary: string): Promise<void> {
   await page.locator('.step[data-step="a"]').click();
   await page.getByRole("textbox", { name: "Summary" }).fill(summary);
-  await page.getByText("A draft, which is kept").waitFor();
+  await page.getByText("The draft is saved").waitFor();
 }
 
 test("two users edit one flow: each has a draft and sees that the other has one", async () => {
@@ -43,7 +43,7 @@ test("two users edit one flow: each has a draft and sees that the other has one"
   await second.accessible("A flow that another draws");
   await second.picture("drawing-together");
   await rename(second.page, "Of Bob");
-  await second.page.getByRole("link", { name: "What it changes" }).click();
+  await second.page.getByRole("link", { name: "Show its changes" }).click();
   await second.page.getByText("From what is deployed to the draft of ann").waitFor();
   await second.page.getByRole("button", { name: /Of Ann · changed/ }).click();
   await second.page.getByText("Of Ann").first().waitFor();
@@ -62,7 +62,7 @@ test("a new flow does not replace an existing one, deployed or draft", async () 
     await page.getByRole("option", { name: "f/finance" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill(name);
     await page.getByRole("textbox", { name: "Summary" }).fill(summary);
-    await page.getByRole("button", { name: "Draw it" }).click();
+    await page.getByRole("button", { name: "Create and edit" }).click();
   };
   await begin("nightly", "Another");
   await page.getByText("There is a flow at f/finance/nightly already").waitFor();
@@ -71,7 +71,7 @@ test("a new flow does not replace an existing one, deployed or draft", async () 
   await begin("begun", "The second one");
   await page.getByText("You began a new flow at f/finance/begun, which is not deployed").waitFor();
   await ann.accessible("New flow that is there");
-  await page.getByRole("link", { name: "Go on with it" }).click();
+  await page.getByRole("link", { name: "Continue editing" }).click();
   await page.getByRole("heading", { name: "The first one" }).waitFor();
 }, 60_000);
 
@@ -86,7 +86,7 @@ test("a new flow at the path of an archived one restores that flow on request", 
   await page.getByLabel("Belongs to").first().click();
   await page.getByRole("option", { name: "f/finance" }).click();
   await page.getByRole("textbox", { name: "Name" }).fill("retired");
-  await page.getByRole("button", { name: "Draw it" }).click();
+  await page.getByRole("button", { name: "Create and edit" }).click();
   await page.getByText(`There is an archived flow at ${path}`).waitFor();
   await ann.accessible("New flow at an archived one");
   await page.getByRole("button", { name: "Restore it" }).click();
@@ -122,7 +122,7 @@ test("the picker and the preview show the values of the selected iteration", asy
   await ann.open(`/w/acme/draw/${path}?step=y`);
   await inputs();
   await page.getByText("= 30", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Iteration before, of l" }).click();
+  await page.getByRole("button", { name: "Previous iteration, of l" }).click();
   await page.getByText("= 20", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Pick a value for Expression of n" }).click();
   await page.getByRole("button", { name: 'results.x {"made":20}' }).waitFor();
@@ -132,7 +132,7 @@ test("the picker and the preview show the values of the selected iteration", asy
   await ann.open(`/w/acme/draw/${path}?step=x`);
   await inputs();
   await page.getByText("= 3", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Iteration before, of l" }).click();
+  await page.getByRole("button", { name: "Previous iteration, of l" }).click();
   await page.getByText("= 2", { exact: true }).waitFor();
   await ann.open(`/w/acme/draw/${path}?step=z`);
   await inputs();
@@ -180,7 +180,7 @@ const KINDS = [
   ["Code in Go", "rawscript go"],
   ["For each", "forloopflow"],
   ["While", "whileloopflow"],
-  ["One of the branches", "branchone"],
+  ["First matching branch", "branchone"],
   ["All branches", "branchall"],
   ["Approval", "identity"],
   ["Wait Goes on after", "identity"],

@@ -44,7 +44,7 @@ test("the flow of the README is created in the editor, run, deployed and called"
   await ann.picture("drawing-new");
   await page.getByRole("textbox", { name: "Name" }).fill("refund");
   await page.getByRole("textbox", { name: "Summary" }).fill("Refunds an order once somebody has approved it");
-  await page.getByRole("button", { name: "Draw it" }).click();
+  await page.getByRole("button", { name: "Create and edit" }).click();
   await page.getByRole("textbox", { name: "Name of a new input" }).fill("order");
   await page.getByRole("button", { name: "Add the input" }).click();
   await page.getByRole("combobox", { name: "Type of order" }).click();
@@ -142,7 +142,7 @@ test("a failed run is repaired at the failed step: tested with its real inputs, 
   await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/runs/${id}`);
-  await page.getByRole("link", { name: "Repair the step" }).click();
+  await page.getByRole("link", { name: "Fix the step" }).click();
   await page.getByRole("textbox", { name: "Code of sum" }).waitFor();
   await page.locator('.step[data-step="sum"][data-tone="bad"]').waitFor();
   await ann.picture("drawing-repair");
@@ -157,7 +157,7 @@ test("a failed run is repaired at the failed step: tested with its real inputs, 
     "read",
   ]);
   await ann.open(`/w/acme/runs/${id}`);
-  await page.getByRole("link", { name: "Repair the step" }).click();
+  await page.getByRole("link", { name: "Fix the step" }).click();
   await page.getByRole("textbox", { name: "Code of sum" }).waitFor();
   const sum =
     "export const main = (orders: { total: number }[]) => orders.reduce((all, { total }) => all + total, 0)";
@@ -229,15 +229,15 @@ test("a flow that is opened, changed, changed back and deployed stays the same",
   await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   await page.locator('.step[data-step="loop"]').click();
   await page.getByRole("textbox", { name: "Summary" }).fill("All of them");
-  await page.getByText("A draft, which is kept").waitFor();
+  await page.getByText("The draft is saved").waitFor();
   await page.locator('.step[data-step="b"]').focus();
   await page.keyboard.press("Alt+ArrowUp");
   await page.locator("h1").click();
   for (let times = 0; times < 6; times++) await page.keyboard.press("ControlOrMeta+z");
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   await page.getByRole("button", { name: "Deploy" }).click();
   await page.getByRole("dialog").getByText("Nothing is different.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Deploy" }).click();
@@ -294,12 +294,12 @@ test("a version deployed by another user in between is shown and not overwritten
   await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   const theirs = { modules: [code("a", "export const main = () => 'theirs'")] };
   await site.filled.ask("POST", `/w/acme/flows/update/${path}`, { path, summary: "Both", value: theirs });
   await page.locator('.step[data-step="a"]').click();
   await write(page, "Code of a", "export const main = () => 'mine'");
-  await page.getByText("A draft, which is kept").waitFor();
+  await page.getByText("The draft is saved").waitFor();
   await page.getByRole("button", { name: "Deploy" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Deploy" }).click();
@@ -336,7 +336,7 @@ test("500 steps are edited, selected and moved without delay", async () => {
   await page.getByRole("button", { name: "Show the steps in l0" }).click();
   await page.locator('.step[data-step="s0_0"]').focus();
   await page.keyboard.press("Alt+ArrowDown");
-  await page.getByText("A draft, which is kept").waitFor();
+  await page.getByText("The draft is saved").waitFor();
   const { modules: kept } = (await read(`flows/get/draft/${path}`)).draft.value;
   expect(kept[0].value.modules.map(({ id }: { id: string }) => id).slice(0, 2)).toEqual(["s0_1", "s0_0"]);
   const frames = await page.evaluate(`new Promise((done) => {
@@ -364,16 +364,16 @@ test("inputs are taken from a captured request", async () => {
   await page.getByRole("button", { name: "Inputs from a webhook" }).click();
   await page.getByRole("button", { name: "Capture" }).click();
   await page.getByText("Waiting for a request").waitFor();
-  const address = await page.getByRole("textbox", { name: "Address that captures" }).inputValue();
+  const address = await page.getByRole("textbox", { name: "Capture address" }).inputValue();
   const sent = await fetch(address, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ order: 7, customer: { name: "Ann" } }),
   });
   expect(sent.ok).toBe(true);
-  await page.getByRole("button", { name: "Take as inputs" }).click();
+  await page.getByRole("button", { name: "Use for the inputs" }).click();
   await page.getByRole("group", { name: "order" }).waitFor();
-  await page.getByText("A draft, which is kept").waitFor();
+  await page.getByText("The draft is saved").waitFor();
   const { draft } = await read(`flows/get/draft/${path}`);
   expect(draft.schema.properties).toEqual({
     order: { type: "integer" },
@@ -388,7 +388,7 @@ test("an operation of an OpenAPI document becomes a step", async () => {
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   await page.getByRole("button", { name: "Add a step here" }).click();
-  await choose(page, "Call of an API");
+  await choose(page, "API call");
   const document = await (await fetch(`${site.serving.url}/api/openapi.yaml`)).text();
   const file = { name: "openapi.yaml", mimeType: "application/yaml", buffer: Buffer.from(document) };
   await page.locator('input[type="file"]').setInputFiles(file);

@@ -54,7 +54,7 @@ test("a flow is written, checked by the server, deployed without overwriting oth
   await seen.picture("flow-yaml-completion");
   await page.keyboard.press("Escape");
   await write(written("script", "    - id: c\n      value: { type: identity }\n"));
-  await page.getByText("kept in this browser").waitFor();
+  await page.getByText("saved in this browser").waitFor();
   // Nothing is lost by a reload.
   await page.reload();
   await editor.getByText("- id: c").waitFor();
@@ -75,7 +75,7 @@ test("a flow is written, checked by the server, deployed without overwriting oth
   await seen.accessible("conflict of versions");
   await dialog.getByRole("button", { name: "Deploy mine over it" }).click();
   await page.getByText("is deployed", { exact: false }).first().waitFor();
-  await page.getByText("As it is deployed").waitFor();
+  await page.getByText("No changes since the last deployment").waitFor();
   const after = await stored();
   expect(after.value.modules.map(({ id }: { id: string }) => id)).toEqual(["a", "c"]);
   // Settings that this text does not show stay as they are.
@@ -96,7 +96,7 @@ test("a flow has webhooks and triggers like a script, and readers can read its Y
   await seen.open(`${NIGHTLY}?tab=webhooks`);
   const address = await page.getByLabel("Address of the webhook").inputValue();
   expect(address).toEndWith("/api/w/acme/jobs/run/f/f/finance/nightly");
-  await page.getByRole("button", { name: "Make a token for it" }).click();
+  await page.getByRole("button", { name: "Create a token" }).click();
   const token = await page.getByLabel("Token of the webhook").inputValue();
   const called = await fetch(address, {
     method: "POST",

@@ -79,7 +79,7 @@ test("the failed step of a flow is shown, and the flow is restarted from it", as
     await seen.picture(`flow-run-${scheme}`);
     await seen.accessible("flow run");
     // The iteration before went the other way.
-    await page.getByRole("button", { name: "Iteration before, of Every order" }).click();
+    await page.getByRole("button", { name: "Previous iteration, of Every order" }).click();
     await page.getByRole("button", { name: /^Code z.*Succeeded/ }).waitFor();
     await page.getByText("Timeline", { exact: true }).click();
     const rows = page.locator(".timeline-row");

@@ -125,7 +125,7 @@ test("a PDF is shown in the browser's viewer; a file that only claims to be one 
   await using without = await shown({ pdf });
   await panel(without).getByText("This browser shows no PDF").waitFor();
   await using hostile = await shown({ pdf: btoa(`<html>${EVIL}</html>`) }, withViewer);
-  await panel(hostile).getByText("This is not a PDF").waitFor();
+  await panel(hostile).getByText("The run declares a PDF").waitFor();
   expect(await panel(hostile).locator("object, iframe").count()).toBe(0);
   expect([...seen.wrongs, ...without.wrongs, ...hostile.wrongs]).toEqual([]);
 });
@@ -151,7 +151,7 @@ test("files are saved under safe names", async () => {
   expect(text).toBe("of a file");
   await using wrong = await shown({ file: { content: "***", filename: EVIL } });
   await panel(wrong).getByRole("button", { name: "Save <img" }).click();
-  await wrong.page.getByText("The file is not base64").waitFor();
+  await wrong.page.getByText("The file is not valid base64").waitFor();
   await using stored = await shown([{ s3: "reports/a.csv" }, { s3: "reports/b.csv", storage: "cold" }]);
   const link = panel(stored).getByRole("link", { name: "reports/b.csv" });
   expect(await link.getAttribute("href")).toContain("file_key=reports%2Fb.csv&storage=cold");

@@ -33,7 +33,7 @@ test("the queue is shown by tag, with links to its jobs", async () => {
   await site.filled.ask("POST", "/w/acme/jobs/run/f/u/ann/asks", {});
   await seen.open("w/acme/runs");
   const queue = page.getByRole("list", { name: "Queue" });
-  await queue.getByRole("button", { name: "1 waiting for approval or time" }).waitFor();
+  await queue.getByRole("button", { name: "1 waiting for approval or a timer" }).waitFor();
   const ids = [];
   for (let nth = 0; nth < 2; nth++)
     ids.push(await site.filled.ask("POST", "/w/acme/jobs/run/p/u/ann/slow?tag=bun", {}));
@@ -111,10 +111,10 @@ test("runs are narrowed by time, outcome and what started them, each a step back
   await row(site.filled.failed).waitFor({ state: "detached" });
   await choose("Status", "Any status");
   await page.getByRole("button", { name: "More filters" }).click();
-  await choose("What started it", "A schedule");
+  await choose("Trigger", "A schedule");
   await page.getByText("No run matches").waitFor();
   await page.keyboard.press("Escape");
-  await page.getByRole("button", { name: /^What started it: A schedule/ }).click();
+  await page.getByRole("button", { name: /^Trigger: A schedule/ }).click();
   await row(site.filled.failed).waitFor();
   await page.getByRole("button", { name: "Time", exact: true }).click();
   await seen.picture("runs-time");
@@ -142,8 +142,8 @@ test("a search that takes too long says how far it came, and goes on from there"
       : route.fulfill({ json: [], headers: { "searched-until": new Date().toISOString() } }),
   );
   await seen.open("w/acme/runs?label=none");
-  await page.getByRole("heading", { name: "None found so far" }).waitFor();
-  await page.getByText(/There are many runs: those asked for after/).waitFor();
+  await page.getByRole("heading", { name: "No matching run found yet" }).waitFor();
+  await page.getByText(/Only runs queued after/).waitFor();
   await page.getByRole("button", { name: "Search earlier runs" }).click();
   await page.locator(`a[href$="/runs/${early}"]`).waitFor();
   expect(seen.wrongs).toEqual([]);
@@ -166,7 +166,7 @@ test("a dot opens its run, whose version and script are a click away", async () 
   await page.getByText("Code", { exact: true }).last().click();
   await page.getByText("the first").waitFor();
   await page.goBack();
-  await page.getByRole("link", { name: "Other runs of it" }).click();
+  await page.getByRole("link", { name: "Other runs" }).click();
   await expectSoon(() => page.getByRole("table", { name: "Runs" }).getByRole("row").count(), 3);
   const read = async () => JSON.parse(await site.filled.ask("GET", "/w/acme/flows/get/f/finance/nightly"));
   const flow = await read();
@@ -220,7 +220,7 @@ test("a script that its route retries is listed among the runs, and not among te
     await seen.open(`w/acme/runs?trigger=http&kind=${kind}`);
     await link.waitFor();
   }
-  await page.getByLabel("Choose the run of u/ann/hello").check();
+  await page.getByLabel("Select the run of u/ann/hello").check();
   expect(await page.getByRole("button", { name: "Run again" }).isEnabled()).toBe(true);
   await link.click();
   await page.getByText("by an HTTP route").waitFor();

@@ -52,7 +52,7 @@ test("a script is written, tested, deployed, called by its webhook, and its next
 
   await page.getByText("Webhooks", { exact: true }).click();
   await page.getByText("Start and wait").click();
-  await button(seen, "Make a token for it").click();
+  await button(seen, "Create a token").click();
   const token = await page.getByLabel("Token of the webhook").inputValue();
   const address = await page.getByLabel("Address of the webhook").inputValue();
   const answer = await fetch(address, {
@@ -63,7 +63,7 @@ test("a script is written, tested, deployed, called by its webhook, and its next
   expect(await answer.json()).toEqual(["Hello Bob"]);
   await page.getByRole("button", { name: "Capture", exact: true }).click();
   await page.getByText("Waiting for a request…").waitFor();
-  const capture = await page.getByLabel("Address that captures").inputValue();
+  const capture = await page.getByLabel("Capture address").inputValue();
   const sent = await fetch(capture, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -85,10 +85,10 @@ test("a script is written, tested, deployed, called by its webhook, and its next
   await seen.open("w/acme/edit/u/ann/greet");
   expect(await button(seen, "Discard the draft").count()).toBe(0);
   await write(seen, GREET.replace("Hello", "Good day"));
-  await page.getByText("The draft is kept").waitFor();
+  await page.getByText("The draft is saved").waitFor();
   await button(seen, "Discard the draft").waitFor();
   await page.reload();
-  await page.getByText("This is a draft that was kept").waitFor();
+  await page.getByText("This is your saved draft").waitFor();
   await editor(seen).getByText("Good day").waitFor();
   await page.keyboard.press("Control+s");
   await page.getByRole("dialog").getByRole("button", { name: "Deploy", exact: true }).click();
@@ -194,7 +194,7 @@ test("a new script keeps its code per language, its name and its summary, until 
   await editor(seen).getByText("return 42").waitFor();
   await page.getByLabel("Name", { exact: true }).fill("hello");
   await page.getByLabel("Summary").fill("Mine");
-  await page.getByText("The draft is kept").waitFor();
+  await page.getByText("The draft is saved").waitFor();
   await page.reload();
   await editor(seen).getByText("return 42").waitFor();
   await expectSoon(() => page.getByLabel("Name", { exact: true }).inputValue(), "hello");
@@ -275,7 +275,7 @@ test("settings are changed separately, and a script lists its importers", async 
   const importers = page.getByRole("region", { name: "Imported by" });
   await importers.getByRole("link", { name: "f/finance/prices" }).click();
   await page
-    .getByRole("region", { name: "It imports" })
+    .getByRole("region", { name: "Imports" })
     .getByRole("link", { name: "f/finance/rates" })
     .waitFor();
   await page.getByText("Settings", { exact: true }).last().click();
@@ -283,7 +283,7 @@ test("settings are changed separately, and a script lists its importers", async 
     "Timeout, in seconds": "30",
     "Runs at the same time": "2",
     "Keep results, in seconds": "60",
-    "Key of the limit": "shop",
+    "Concurrency key": "shop",
     Tag: "prices",
   };
   for (const [label, value] of Object.entries(changes)) {
@@ -292,7 +292,7 @@ test("settings are changed separately, and a script lists its importers", async 
   await page.getByRole("combobox", { name: "Process" }).click();
   await page.getByRole("option", { name: "A new one for each run" }).click();
   await page.getByLabel("A failure does not start the workspace's error handler").check();
-  await page.getByLabel("Calls whose arguments do not fit the schema are refused").check();
+  await page.getByLabel("Reject calls whose arguments do not match the schema").check();
   await button(seen, "Deploy with these settings").click();
   await page.getByText("Deployed with these settings").waitFor();
   const stored = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/f/finance/prices"));
@@ -329,7 +329,7 @@ test("a script asks for signed requests, and its pages say so", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open(`w/acme/scripts/${path}?tab=settings`);
-  await page.getByLabel("Only signed requests start it").check();
+  await page.getByLabel("Require signed requests").check();
   expect(await button(seen, "Deploy with these settings").isDisabled()).toBe(true);
   await page.getByRole("combobox", { name: "Variable with the secret" }).fill("push");
   await page.getByRole("option", { name: "f/finance/push_secret" }).click();
@@ -358,6 +358,6 @@ test("a script asks for signed requests, and its pages say so", async () => {
   await page.getByRole("region", { name: "Signature" }).getByText("f/finance/push_secret").waitFor();
   await seen.accessible("webhooks of a script with a signature");
   await page.getByRole("link", { name: "Run", exact: true }).click();
-  await page.getByText("It expects a signature of GitHub").waitFor();
+  await page.getByText("Requests must have a GitHub signature").waitFor();
   expect(seen.wrongs).toEqual([]);
 }, 60_000);

@@ -25,14 +25,14 @@ test("a schedule is created, read, paused, run, changed and deleted", async () =
   await page.getByRole("option", { name: /f\/finance\/refund/ }).click();
   await page.getByLabel("Path").fill("f/finance/late_orders");
   await page.getByLabel("Summary").fill("Late orders");
-  await page.getByLabel("Rule").fill("0 30 9 * * 1-5");
+  await page.getByLabel("Cron expression").fill("0 30 9 * * 1-5");
   await page.getByText("At 09:30, Monday through Friday").waitFor();
   // Its times are those of the zone, not of the browser.
   await page.getByRole("combobox", { name: "Time zone" }).fill("Tokyo");
   await page.getByRole("option", { name: "Asia/Tokyo" }).click();
   await page.getByRole("region", { name: "Next times" }).getByText("09:30").nth(9).waitFor();
   await button("Create the schedule").click();
-  await page.getByText("is needed").first().waitFor();
+  await page.getByText("is required").first().waitFor();
   await page.locator("#root_order:focus").waitFor();
   expect(await page.locator("form form").count()).toBe(0);
   await page.getByLabel("order").fill("12");
@@ -57,9 +57,9 @@ test("a schedule is created, read, paused, run, changed and deleted", async () =
   await button("Resume").waitFor();
   expect((await stored()).enabled).toBe(false);
   await page.getByRole("link", { name: "Edit" }).click();
-  await page.getByLabel("Rule").fill("nonsense");
+  await page.getByLabel("Cron expression").fill("nonsense");
   await page.getByRole("alert").first().waitFor();
-  await page.getByLabel("Rule").fill("0 0 8 * * *");
+  await page.getByLabel("Cron expression").fill("0 0 8 * * *");
   await page.getByText("At 08:00").waitFor();
   // The refused rule is told in the browser's console too.
   seen.wrongs.splice(
@@ -149,10 +149,10 @@ test("a schedule is not run before a time, tries again, and names handlers for e
   await page.getByLabel("Not before").fill("2031-05-06T07:08");
   await page.getByRole("region", { name: "Next times" }).getByText("7 May 2031").waitFor();
   await page.getByRole("combobox", { name: "When a run fails" }).click();
-  await page.getByRole("option", { name: "Again after growing pauses" }).click();
+  await page.getByRole("option", { name: "Retry with exponential backoff" }).click();
   await page.getByLabel("Times", { exact: true }).fill("4");
   await page.getByLabel("Failures in a row").fill("3");
-  await page.getByLabel("At that failure only").check();
+  await page.getByLabel("Only once").check();
   const handler = async (name: string, path: string) => {
     await page.getByRole("combobox", { name, exact: true }).fill(path);
     await page.keyboard.press("Escape");
@@ -165,7 +165,7 @@ test("a schedule is not run before a time, tries again, and names handlers for e
   await seen.accessible("a schedule's handlers");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("flow/f/finance/nightly, after 2 successes").waitFor();
-  await page.getByText("4 times, after pauses that grow").waitFor();
+  await page.getByText("4 times, with exponential backoff").waitFor();
   await page.getByText("script/u/ann/hello, after 3 failures").waitFor();
   await seen.picture("schedule-handled");
   expect(await stored()).toMatchObject({
@@ -185,7 +185,7 @@ test("a schedule is not run before a time, tries again, and names handlers for e
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Not before").fill("");
   await page.getByRole("combobox", { name: "When a run fails" }).click();
-  await page.getByRole("option", { name: "It is not tried again" }).click();
+  await page.getByRole("option", { name: "No retry" }).click();
   for (const name of ["When it fails", "When it succeeds after failures", "When it succeeds"])
     await handler(name, "");
   await page.getByRole("button", { name: "Save" }).click();

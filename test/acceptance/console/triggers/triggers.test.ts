@@ -46,7 +46,7 @@ test("a route is created, called as its page shows, paused and deleted", async (
   await choose(seen, "Method", "GET");
   await page.getByLabel("Address").fill("orders/:id");
   await page.getByText("/api/r/acme/orders/:id").waitFor();
-  await choose(seen, "Who may call it", "Who sends a key");
+  await choose(seen, "Who may call it", "Callers with an API key");
   await page.getByRole("combobox", { name: "Resource with the secret" }).waitFor();
   await expectSoon(() => button("Create the route").isDisabled(), true);
   await choose(seen, "Who may call it", "Everybody");
@@ -68,14 +68,14 @@ test("a route is created, called as its page shows, paused and deleted", async (
   await button("Resume").waitFor();
   expect((await fetch(address.replace(":id", "7"))).status).toBe(404);
   await page.getByRole("link", { name: "Edit" }).click();
-  await choose(seen, "Who may call it", "Who has a token");
+  await choose(seen, "Who may call it", "Callers with a token");
   await button("Save").click();
   await page.getByText("YOUR_TOKEN").first().waitFor();
   await button("Resume").click();
   await button("Pause").waitFor();
   await page.getByRole("link", { name: "HTTP routes" }).click();
   await page.getByText("GET acme/orders/:id").waitFor();
-  await page.getByText("Who has a token").waitFor();
+  await page.getByText("Callers with a token").waitFor();
   await seen.picture("routes");
   await seen.accessible("routes");
   expect((await fetch(address.replace(":id", "7"))).status).toBe(401);
@@ -109,7 +109,7 @@ test("the page of a route shows the runs that it started, not those of another r
   await seen.page.getByText("It has not run yet").waitFor();
   await seen.page.getByRole("button", { name: "More for f/finance/uncalled" }).click();
   await seen.page.getByRole("menuitem", { name: "Who may use it" }).click();
-  const who = seen.page.getByRole("dialog").getByRole("table", { name: "Who may" });
+  const who = seen.page.getByRole("dialog").getByRole("table", { name: "Permissions" });
   await who.getByRole("row", { name: /^ann owns it an admin of the workspace/ }).waitFor();
   await seen.accessible("who may use a route");
   for (const path of ["called", "uncalled"])
@@ -130,7 +130,7 @@ test("a WebSocket trigger runs a script for a message, and reports when it canno
   await choose(seen, "What it runs", /f\/finance\/price/);
   await page.getByLabel("Address").fill(`ws://127.0.0.1:${others.port}/feed`);
   await page.getByLabel("Only messages with").fill("nonsense");
-  await page.getByText("A line is a field").waitFor();
+  await page.getByText("Write a field").waitFor();
   await page.getByLabel("Only messages with").fill('type = "price"');
   await page.getByLabel("Path").fill("f/finance/prices");
   await seen.picture("socket-new");
@@ -145,7 +145,7 @@ test("a WebSocket trigger runs a script for a message, and reports when it canno
   await expectSoon(() => page.getByLabel("Only messages with").inputValue(), 'type = "price"');
   await page.getByLabel("Address").fill("ws://127.0.0.1:1/nobody");
   await button("Save").click();
-  await page.getByText("It is not connected; it is tried again by itself").waitFor();
+  await page.getByText("Not connected; it reconnects automatically").waitFor();
   await seen.picture("socket-failed");
   await page.getByRole("link", { name: "WebSockets" }).click();
   await page.getByText("not connected").waitFor();
@@ -196,7 +196,7 @@ test("users who may not change triggers are not offered to, and outgoing webhook
   await page.getByRole("link", { name: /onerror/ }).click();
   await page.getByText("/everywhere/:id").first().waitFor();
   expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
-  expect(await page.getByRole("link", { name: "Webhooks to others" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Outgoing webhooks" }).count()).toBe(0);
   await page.getByRole("link", { name: "HTTP routes" }).click();
   await page.getByRole("link", { name: "New HTTP route" }).click();
   await page.getByLabel("Path").waitFor();
@@ -226,12 +226,12 @@ test("an endpoint receives events, and rejected ones again", async () => {
   expect(secret).toStartWith("whsec_");
   await seen.picture("endpoint-secret");
   await seen.accessible("secret of an endpoint");
-  await dialog.getByRole("button", { name: "I have it" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
   await page.getByText("CreateVariable").waitFor();
   await seen.picture("endpoints");
   await seen.accessible("endpoints");
   await page.getByRole("link", { name: /Their system/ }).click();
-  await page.getByText("Nothing was sent yet").waitFor();
+  await page.getByText("No deliveries yet").waitFor();
   await seen.picture("endpoint-quiet");
   await site.filled.ask("POST", "/w/acme/variables/create", {
     path: "u/ann/told",
@@ -259,10 +259,10 @@ test("an endpoint receives events, and rejected ones again", async () => {
   await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
   await page.getByRole("button", { name: /More for/ }).click();
   await page.getByRole("menuitem", { name: "New secret" }).click();
-  await dialog.getByRole("button", { name: "Make it" }).click();
+  await dialog.getByRole("button", { name: "Create" }).click();
   await dialog.getByLabel("Secret").waitFor();
   expect(await dialog.getByLabel("Secret").inputValue()).not.toBe(secret);
-  await dialog.getByRole("button", { name: "I have it" }).click();
+  await dialog.getByRole("button", { name: "Done" }).click();
   await page.getByRole("button", { name: /More for/ }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();

@@ -23,9 +23,9 @@ const KINDS = [
 ];
 
 const columnsOf = (workspace: string): Column<AuditLog>[] => [
-  { name: "When", width: "12rem", cell: ({ timestamp }) => exactly(timestamp) },
+  { name: "Time", width: "12rem", cell: ({ timestamp }) => exactly(timestamp) },
   {
-    name: "Who",
+    name: "User",
     width: "minmax(0, 1fr)",
     cell: ({ username, email }) => (
       <>
@@ -34,9 +34,9 @@ const columnsOf = (workspace: string): Column<AuditLog>[] => [
       </>
     ),
   },
-  { name: "Did", width: "minmax(0, 1fr)", cell: ({ operation }) => operation },
+  { name: "Operation", width: "minmax(0, 1fr)", cell: ({ operation }) => operation },
   {
-    name: "To",
+    name: "Item",
     width: "minmax(0, 1.5fr)",
     cell: ({ resource, parameters }) => (
       <>
@@ -168,7 +168,7 @@ function FilterFields({ filters, change }: FieldProps) {
   );
   return (
     <Group gap="xs" mb="sm">
-      {text("username", "Who", "ann")}
+      {text("username", "User", "ann")}
       {text("operation", "Operation", "scripts.create")}
       {text("resource", "Item", "u/ann/hello")}
       <Select

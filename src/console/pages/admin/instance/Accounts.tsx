@@ -66,7 +66,7 @@ export function Accounts() {
         ),
     },
     {
-      name: "Signs in by",
+      name: "Signs in with",
       width: "8rem",
       cell: ({ login_type }) => <span className="quiet">{login_type}</span>,
     },
@@ -94,7 +94,7 @@ export function Accounts() {
                   setFlags(
                     email,
                     { is_devops: !devops },
-                    devops ? `${email} is no longer devops` : `${email} may see the instance now`,
+                    devops ? `${email} is no longer devops` : `${email} is devops now`,
                   ),
               },
             email !== me?.email && { label: "Delete", onClick: () => remove(email), isDangerous: true },
@@ -153,7 +153,7 @@ function NewAccount({ close }: { close: () => void }) {
       <PasswordField value={password} set={setPassword} />
       <Checkbox
         label="Super admin"
-        description="May do everything, in all workspaces"
+        description="Can do everything in all workspaces"
         checked={isSuperAdmin}
         onChange={(event) => setSuperAdmin(event.currentTarget.checked)}
       />
@@ -168,7 +168,7 @@ function NewPassword({ email, close }: { email: string; close: () => void }) {
       title={`New password for ${email}`}
       opened
       close={close}
-      label="Set it"
+      label="Set the password"
       isReady={password.length >= MIN_PASSWORD_CHARS}
       action={async () => {
         await call("POST /users/set_password_of/{user}", { user: email, body: { password } });
@@ -184,7 +184,7 @@ function PasswordField({ value, set }: { value: string; set: (value: string) => 
   return (
     <PasswordInput
       label="Password"
-      description={`At least ${MIN_PASSWORD_CHARS} characters; give it to them by another channel`}
+      description={`At least ${MIN_PASSWORD_CHARS} characters. Tell the user yourself: it is not sent by e-mail.`}
       autoComplete="new-password"
       value={value}
       onChange={(event) => set(event.currentTarget.value)}

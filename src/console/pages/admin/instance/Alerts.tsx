@@ -55,7 +55,7 @@ export function Alerts() {
             {count > 1 && <span>{count} times</span>}
             {send_failures && (
               <Badge size="xs" color="red" variant="light">
-                not sent to {send_failures.map(({ channel }) => channel).join(", ")}
+                could not be sent to {send_failures.map(({ channel }) => channel).join(", ")}
               </Badge>
             )}
           </Group>
@@ -113,8 +113,8 @@ function useChannels(): ReactNode {
   return (
     <>
       {told.length > 0
-        ? `Also sent to ${told.join(", ")}, as the setting `
-        : "Sent nowhere else: the setting "}
+        ? `Also sent to ${told.join(", ")}: see the setting `
+        : "Shown here only. To send alerts to e-mail or a chat, add channels to the setting "}
       <Anchor
         component={Link}
         href={`/w/${workspace}/instance?tab=settings&q=${CHANNELS}`}
@@ -123,7 +123,7 @@ function useChannels(): ReactNode {
       >
         {CHANNELS}
       </Anchor>
-      {told.length > 0 ? " says." : " names channels."}
+      .
     </>
   );
 }
@@ -134,12 +134,12 @@ function TrialAlert() {
   const send = async () => {
     const channels = await call("GET /settings/global/{key}", { key: CHANNELS });
     if (!Array.isArray(channels) || channels.length === 0)
-      throw new Error("No channel is set: the setting critical_error_channels names them.");
+      throw new Error("No channel is set. Add one to the setting critical_error_channels.");
     return call("POST /settings/test_critical_channels", { body: channels });
   };
   return (
     <Button variant="default" loading={isPending} onClick={() => act(send)}>
-      Send a trial alert to each channel
+      Send a test alert to each channel
     </Button>
   );
 }

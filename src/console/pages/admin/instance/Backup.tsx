@@ -7,12 +7,13 @@ const COMMANDS = [
     title: "Back up",
     command: "svc backup --with-key /mnt/safe/svc.backup",
     about:
-      "Writes everything to one file while the server runs: the database, files that are stored in the data directory, and with --with-key the key of the instance. Without that key the secrets in it cannot be read.",
+      "Writes everything to one file while the server runs: the database, files that are stored in the data directory, and with --with-key the key of the instance. Without that key, secrets in the backup cannot be decrypted.",
   },
   {
     title: "Restore",
     command: "svc restore /mnt/safe/svc.backup --data-dir /var/lib/svc",
-    about: "While no server runs, on SQLite or PostgreSQL, by this version or a later one.",
+    about:
+      "Stop the server first. A backup can be restored to SQLite or PostgreSQL, by this version or a later one.",
   },
 ];
 

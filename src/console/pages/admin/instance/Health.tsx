@@ -20,7 +20,7 @@ export function Health() {
     <>
       <p>
         <Sign ok={status === "ready"} />{" "}
-        {status === "ready" ? "The server is ready" : "The server takes no work: see what is in the way"}
+        {status === "ready" ? "The server is ready" : "The server is not ready: see the failed checks"}
       </p>
       <Table variant="vertical" layout="fixed" withTableBorder mb="lg" aria-label="Checks">
         <Table.Tbody>
@@ -50,8 +50,8 @@ function factsOf(
   const retention = `/w/${workspace}/instance?tab=settings&q=retention`;
   return [
     ["Version", version],
-    ["Running for", duration(uptime_s * 1_000)],
-    ["Database kind", database === "postgres" ? "PostgreSQL" : "SQLite, in the data directory"],
+    ["Uptime", duration(uptime_s * 1_000)],
+    ["Database system", database === "postgres" ? "PostgreSQL" : "SQLite, in the data directory"],
     [
       "Database size",
       <>
@@ -59,7 +59,7 @@ function factsOf(
         <span className="quiet">
           {" · "}
           <Anchor component={Link} href={retention} inherit underline="always">
-            how long runs and the audit log are kept
+            retention of runs and audit log
           </Anchor>
         </span>
       </>,
@@ -72,7 +72,7 @@ function factsOf(
       ) : (
         <>
           {disk_low && <Sign ok={false} />} {sizeOf(disk_free_bytes)}
-          {disk_low && ": soon nothing can be stored any more"}
+          {disk_low && ": the disk is almost full"}
         </>
       ),
     ],

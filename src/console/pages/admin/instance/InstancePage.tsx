@@ -41,7 +41,7 @@ export default function InstancePage() {
   ]);
   return (
     <div className="page">
-      <PageHead title="Instance" about="What holds for all workspaces of this server." />
+      <PageHead title="Instance" about="Accounts, settings and health of this server, for all workspaces." />
       {bar}
       {tab === "health" && <Health />}
       {tab === "workers" && <Workers />}

@@ -21,9 +21,9 @@ export function License() {
     <>
       <Section
         title="License"
-        about="A few operations that existing clients know ask for a license key, such as the replacement of all users. You can issue one for an instance of your own: svc license keygen, then svc license issue."
+        about="A few API operations, such as the replacement of all users, require a license key. You can issue one for your own instance: svc license keygen, then svc license issue."
       >
-        <Text>{id.data === "" ? "No license holds here." : <>The license {id.data} holds.</>}</Text>
+        <Text>{id.data === "" ? "No valid license." : <>The license {id.data} is valid.</>}</Text>
         {renewal && (
           <Text c="dimmed">
             Last renewed <Moment at={renewal.attempted_at} />: {renewal.result}
@@ -36,15 +36,15 @@ export function License() {
               loading={isPending}
               onClick={() => act(() => call("POST /settings/renew_license_key", {}))}
             >
-              Renew it
+              Renew
             </Button>
           </Group>
         )}
       </Section>
       <Section
-        title="Another key"
-        about="It is checked without being sent anywhere: by the public key in the setting license_public_key."
-        label="Set the license"
+        title="Change the license key"
+        about="This server verifies the key with the public key in the setting license_public_key; it is not sent anywhere."
+        label="Save the license key"
         isChanged={key.trim() !== ""}
         more={
           <Button
@@ -54,7 +54,7 @@ export function License() {
               act(() => call("POST /settings/test_license_key", { body: { license_key: key.trim() } }))
             }
           >
-            Only check it
+            Check without saving
           </Button>
         }
         save={async () => {

@@ -64,7 +64,7 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
     };
     await call("POST /settings/global/{key}", { key: "smtp_settings", body: { value } });
     setPassword("");
-    return "Mails go out through this server now";
+    return "The mail server is saved";
   };
   const send = () => {
     const ca = typeof stored.smtp_ca === "string" ? { ca: stored.smtp_ca } : {};
@@ -76,18 +76,18 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       title="Mail server"
       about={
         <>
-          Sends invitations, alerts and links for forgotten passwords. The values here are tested, whether
-          they are stored or not: the setting <SettingLink name="smtp_settings" /> holds the stored ones.
+          Sends invitations, alerts and links for forgotten passwords. A test uses the values below, even if
+          they are not saved yet. Saved values are in the setting <SettingLink name="smtp_settings" />.
         </>
       }
-      label="Send a trial mail"
+      label="Send a test mail"
       isChanged={isComplete && to.trim() !== ""}
       {...(mayChange
         ? {
             save: send,
             more: (
               <Button loading={isPending} disabled={!isComplete} onClick={() => act(store)}>
-                Store the mail server
+                Save the mail server
               </Button>
             ),
           }
@@ -119,7 +119,7 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
         description={
           stored.smtp_password === undefined
             ? undefined
-            : "The stored one is not shown. Type it for a trial; left empty, it stays as it is."
+            : "The saved password is not shown. Enter it to send a test; leave this empty to keep it."
         }
         autoComplete="off"
         value={password}
@@ -158,16 +158,16 @@ function Providers() {
   ];
   return (
     <Section
-      title="Sign-in by providers"
+      title="Single sign-on"
       about={
         <>
-          Beside passwords, people sign in by what the settings <SettingLink name="oauths" /> and{" "}
-          <SettingLink name="saml_metadata" /> name.
+          Besides passwords, users can sign in with the providers in the settings{" "}
+          <SettingLink name="oauths" /> and <SettingLink name="saml_metadata" />.
         </>
       }
     >
       {logins.error && <Problem error={logins.error} />}
-      {logins.data && names.length === 0 && <Text>None: people sign in by their passwords.</Text>}
+      {logins.data && names.length === 0 && <Text>No providers: users sign in with passwords.</Text>}
       {names.length > 0 && <Text>{names.join(", ")}</Text>}
     </Section>
   );

@@ -13,9 +13,9 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { type Setting, settingList } from "./queries.ts";
 
 const SOURCES: Record<Setting["source"], string> = {
-  flag: "a flag of the command",
-  environment: "the environment",
-  directory: "the data directory",
+  flag: "command-line flag",
+  environment: "environment variable",
+  directory: "data directory",
   stored: "set here",
   default: "default",
 };
@@ -56,7 +56,7 @@ export function Settings() {
       cell: ({ value }) => <span className="mono clip-lines">{shownValue(value)}</span>,
     },
     {
-      name: "From",
+      name: "Source",
       width: "9rem",
       cell: ({ source, variable }) => (
         <span className="quiet" title={variable}>
@@ -86,7 +86,7 @@ export function Settings() {
         <TextInput
           data-search
           aria-label="Search settings"
-          placeholder="Search by name or meaning"
+          placeholder="Search by name or description"
           value={text}
           onChange={(event) => {
             const q = event.currentTarget.value;
@@ -105,7 +105,7 @@ export function Settings() {
           title={text ? "No setting matches" : "Every setting has its default"}
           command="svc config --all"
         >
-          Search for a setting, or show those that have their default.
+          Search for a setting, or turn on “Include defaults”.
         </Empty>
       ) : (
         <DataTable label="Settings" columns={columns} rows={rows} keyOf={({ name }) => name} />
@@ -124,7 +124,7 @@ function ChangeSetting({ setting, close }: { setting: Setting; close: () => void
       title={name}
       opened
       close={close}
-      label="Store"
+      label="Save"
       size="lg"
       action={async () => {
         const value = text.trim() === "" ? null : parseJson(text);
@@ -134,8 +134,8 @@ function ChangeSetting({ setting, close }: { setting: Setting; close: () => void
       <Text c="dimmed">{meaning}</Text>
       {wins && (
         <Text c="var(--waiting)">
-          {source === "flag" ? "A flag of the command" : `The variable ${variable}`} sets it, and wins over
-          what is stored here.
+          {source === "flag" ? "A command-line flag" : `The environment variable ${variable}`} sets it and
+          overrides the value saved here.
         </Text>
       )}
       <JsonInput

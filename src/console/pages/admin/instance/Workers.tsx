@@ -17,10 +17,10 @@ export function Workers() {
   return (
     <>
       <div className="folder">
-        <Title order={2}>Waiting</Title>
+        <Title order={2}>Waiting runs</Title>
       </div>
       {queues.length === 0 ? (
-        <Text c="dimmed">Nothing waits for a worker.</Text>
+        <Text c="dimmed">No run is waiting for a worker.</Text>
       ) : (
         <DataTable
           label="Waiting runs"
@@ -37,8 +37,9 @@ export function Workers() {
         <span className="quiet">{workers.data.length}</span>
       </div>
       {workers.data.length === 0 ? (
-        <Empty title="No worker runs" command="svc worker">
-          Runs wait until a worker takes them. The server has one of its own unless it was started without.
+        <Empty title="No worker is running" command="svc worker">
+          Runs wait in the queue until a worker claims them. The server includes a worker, unless it was
+          started without one.
         </Empty>
       ) : (
         <DataTable
@@ -59,7 +60,7 @@ export function Workers() {
               ),
             },
             {
-              name: "Takes",
+              name: "Tags",
               width: "minmax(0, 1fr)",
               wideOnly: true,
               cell: ({ custom_tags = [] }) => (
@@ -78,7 +79,7 @@ export function Workers() {
               cell: ({ memory_usage }) => sizeOf(memory_usage),
             },
             { name: "Runs", width: "6rem", cell: ({ jobs_executed }) => jobs_executed.toLocaleString() },
-            { name: "Since", width: "8rem", cell: ({ started_at }) => <Moment at={started_at} /> },
+            { name: "Started", width: "8rem", cell: ({ started_at }) => <Moment at={started_at} /> },
           ]}
         />
       )}

@@ -28,7 +28,7 @@ export function Workspaces() {
   const restore = (workspace: string) =>
     act(async () => {
       await call("POST /workspaces/unarchive/{workspace}", { workspace });
-      return `${workspace} is back`;
+      return `${workspace} is restored`;
     });
   const columns: Column<Workspace>[] = [
     {
@@ -48,7 +48,11 @@ export function Workspaces() {
         </>
       ),
     },
-    { name: "Made by", width: "minmax(0, 1fr)", cell: ({ owner }) => <span className="quiet">{owner}</span> },
+    {
+      name: "Created by",
+      width: "minmax(0, 1fr)",
+      cell: ({ owner }) => <span className="quiet">{owner}</span>,
+    },
     {
       name: "",
       width: "2rem",
@@ -56,7 +60,7 @@ export function Workspaces() {
         <RowMenu
           of={id}
           entries={[
-            deleted && { label: "Restore it", onClick: () => restore(id) },
+            deleted && { label: "Restore", onClick: () => restore(id) },
             { label: "Delete", onClick: () => remove(id), isDangerous: true },
           ]}
         />

@@ -10,7 +10,7 @@ type Right = "owner" | "write" | "read";
 
 const RIGHTS: { value: Right; label: string }[] = [
   { value: "read", label: "sees and runs" },
-  { value: "write", label: "changes too" },
+  { value: "write", label: "edits too" },
   { value: "owner", label: "owns" },
 ];
 
@@ -52,14 +52,14 @@ export function FolderRights({ workspace, folder, close }: Props) {
       setKnown(current);
       setRights(current);
       throw new Error(
-        "Somebody else has changed these rights meanwhile. What is shown now is theirs: make your change again.",
+        "Somebody else has changed these rights in the meantime. The new rights are shown: make your change again.",
       );
     }
     const owners = [...rights].filter(([, right]) => right === "owner").map(([name]) => name);
     const extra_perms = Object.fromEntries([...rights].map(([name, right]) => [name, right !== "read"]));
     const body = { owners, extra_perms };
     await call("POST /w/{workspace}/folders/update/{name}", { workspace, name: folder.name, body });
-    return `The rights on f/${folder.name} are stored`;
+    return `The rights on f/${folder.name} are saved`;
   };
   return (
     <FormDialog
@@ -70,7 +70,7 @@ export function FolderRights({ workspace, folder, close }: Props) {
       label="Save"
       size="lg"
     >
-      <Text c="dimmed">Admins of the workspace may do everything, whatever stands here.</Text>
+      <Text c="dimmed">Workspace admins can always do everything.</Text>
       {[...rights].map(([name, right]) => (
         <Group key={name} justify="space-between" wrap="nowrap">
           <Text className="clip">{name}</Text>
@@ -91,7 +91,7 @@ export function FolderRights({ workspace, folder, close }: Props) {
       ))}
       <Group align="flex-end" wrap="nowrap">
         <Autocomplete
-          label="Somebody else"
+          label="User or group"
           placeholder="u/ann or g/support"
           data={others.filter((name) => !rights.has(name))}
           value={who}

@@ -43,7 +43,7 @@ export function Folders({ workspace }: { workspace: string }) {
   const remove = (folder: string) =>
     ask({
       title: `Delete the folder ${folder}?`,
-      text: `What stands below f/${folder} is kept, and only admins can see it.`,
+      text: `Items in f/${folder} are kept, and only admins can see them.`,
       label: "Delete",
       name: folder,
       action: async () => {
@@ -63,9 +63,9 @@ export function Folders({ workspace }: { workspace: string }) {
       ),
     },
     {
-      name: "Who may",
+      name: "Access",
       width: "minmax(0, 1.5fr)",
-      cell: (folder) => <span className="quiet">{peopleOf(folder) || "admins alone"}</span>,
+      cell: (folder) => <span className="quiet">{peopleOf(folder) || "admins only"}</span>,
     },
     {
       name: "",
@@ -110,7 +110,7 @@ export function Folders({ workspace }: { workspace: string }) {
           await call("POST /w/{workspace}/folders/create", { workspace, body: { name, summary } });
           setName("");
           setSummary("");
-          return `The folder ${name} was made`;
+          return `The folder ${name} was created`;
         }}
       >
         <TextInput
@@ -121,7 +121,7 @@ export function Folders({ workspace }: { workspace: string }) {
           onChange={(event) => setName(event.currentTarget.value.trim())}
         />
         <TextInput
-          label="What it is for"
+          label="Description"
           value={summary}
           onChange={(event) => setSummary(event.currentTarget.value)}
         />

@@ -121,7 +121,7 @@ function GroupForm({ workspace, group, close }: { workspace: string; group?: Gro
     for (const username of before.filter((each) => !members.includes(each))) {
       await call("POST /w/{workspace}/groups/removeuser/{name}", { workspace, name, body: { username } });
     }
-    return group ? undefined : `The group ${name} was made`;
+    return group ? undefined : `The group ${name} was created`;
   };
   return (
     <FormDialog
@@ -142,7 +142,7 @@ function GroupForm({ workspace, group, close }: { workspace: string; group?: Gro
         />
       )}
       <TextInput
-        label="What it is for"
+        label="Description"
         value={summary}
         onChange={(event) => setSummary(event.currentTarget.value)}
       />
@@ -156,7 +156,7 @@ function GroupForm({ workspace, group, close }: { workspace: string; group?: Gro
         onChange={setMembers}
       />
       <Text c="dimmed" fz="xs">
-        Rights are given to the group as g/{name || "name"}.
+        In permissions, the group is written as g/{name || "name"}.
       </Text>
     </FormDialog>
   );

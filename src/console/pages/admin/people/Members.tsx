@@ -34,12 +34,12 @@ export function Members({ workspace }: { workspace: string }) {
   const setDisabled = (username: string, disabled: boolean) =>
     act(async () => {
       await call("POST /w/{workspace}/users/update/{username}", { workspace, username, body: { disabled } });
-      return disabled ? `${username} can no longer enter this workspace` : `${username} may enter again`;
+      return disabled ? `${username} is disabled in this workspace` : `${username} is enabled again`;
     });
   const remove = (username: string) =>
     ask({
       title: `Remove ${username}?`,
-      text: `${username} leaves the workspace ${workspace}; their tokens for it are revoked. Scripts, flows and schedules below u/${username} stay.`,
+      text: `${username} leaves the workspace ${workspace}; their tokens for it are revoked. Scripts, flows and schedules in u/${username} are kept.`,
       label: "Remove",
       action: async () => {
         await call("DELETE /w/{workspace}/users/delete/{username}", { workspace, username });
@@ -103,7 +103,7 @@ export function Members({ workspace }: { workspace: string }) {
                 onClick: () => setRole(username, value),
               })),
               {
-                label: user.disabled ? "Let in again" : "Disable",
+                label: user.disabled ? "Enable" : "Disable",
                 onClick: () => setDisabled(username, !user.disabled),
               },
               { label: "Remove from the workspace", onClick: () => remove(username), isDangerous: true },
@@ -138,7 +138,7 @@ function Invitations({ workspace }: { workspace: string }) {
   if (invitations.length === 0) return null;
   const columns: Column<Invitation>[] = [
     { name: "E-mail", width: "minmax(0, 1fr)", cell: ({ email }) => email },
-    { name: "As", width: "9rem", cell: (invitation) => roleLabel(roleOf(invitation)) },
+    { name: "Role", width: "9rem", cell: (invitation) => roleLabel(roleOf(invitation)) },
     {
       name: "",
       width: "2rem",

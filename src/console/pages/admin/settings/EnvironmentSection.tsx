@@ -21,12 +21,12 @@ export function EnvironmentSection({ workspace }: { workspace: string }) {
     await store({ name, value });
     setName("");
     setValue("");
-    return `Every run has ${name} now`;
+    return `${name} is set for all new runs`;
   };
   const remove = (removed: string) =>
     ask({
       title: `Remove ${removed}?`,
-      text: "Scripts that read it find it no more, from their next run on.",
+      text: "From their next run on, scripts no longer have this variable.",
       label: "Remove",
       action: async () => {
         await store({ name: removed, value: null });
@@ -37,15 +37,15 @@ export function EnvironmentSection({ workspace }: { workspace: string }) {
   return (
     <>
       <Section
-        title="Environment of runs"
-        about="A variable that every script here finds in its environment, and that every member can read. Secrets belong under Variables."
+        title="Environment variables"
+        about="Set for every script of this workspace, and readable by every member. Store secrets under Variables."
         isChanged={name !== "" && value !== ""}
         save={save}
       >
         {error && <Problem error={error} />}
         {data.length > 0 && (
           <DataTable
-            label="Environment of runs"
+            label="Environment variables"
             rows={data}
             keyOf={(each) => each.name}
             columns={[

@@ -16,12 +16,12 @@ export function ErrorHandlerSection({ workspace, settings, isAdmin }: SectionPro
       error_handler_muted_on_cancel: isMuted,
     };
     await call("POST /w/{workspace}/workspaces/edit_error_handler", { workspace, body });
-    return path.trim() ? "It is called when something fails" : "Nothing is called when something fails";
+    return path.trim() ? "The error handler is saved" : "The error handler is removed";
   };
   return (
     <Section
-      title="When something fails"
-      about="This script or flow is started for every script and flow that fails, with the error, the id of the run and its path: to write to a chat, or open a ticket."
+      title="Error handler"
+      about="This script or flow is started whenever a run fails, with the error, the id and the path of the run as arguments. It can notify a chat or open a ticket, for example."
       isChanged={
         path !== (settings.error_handler ?? "") || isMuted !== settings.error_handler_muted_on_cancel
       }
@@ -37,7 +37,7 @@ export function ErrorHandlerSection({ workspace, settings, isAdmin }: SectionPro
         onChange={setPath}
       />
       <Checkbox
-        label="Not for runs that somebody cancelled"
+        label="Not for cancelled runs"
         disabled={!isAdmin}
         checked={isMuted}
         onChange={(event) => setMuted(event.currentTarget.checked)}

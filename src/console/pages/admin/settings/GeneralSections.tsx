@@ -52,7 +52,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
       {isAdmin && (
         <Section
           title="Name"
-          about="As people see it."
+          about="Shown in the console."
           isChanged={title.trim() !== "" && title !== known}
           save={async () => {
             const body = { new_name: title.trim() };
@@ -70,14 +70,14 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
       {isAdmin && (
         <Section
           title="Id"
-          about="It stands in the address of every webhook: who calls them has to be told of a new one."
+          about="The id is part of every webhook address: if you change it, tell everybody who calls a webhook."
           isChanged={id !== workspace && id !== ""}
           label="Change the id"
           save={async () => {
             const body = { new_id: id };
             await call("POST /w/{workspace}/workspaces/change_workspace_id", { workspace, body });
             go(to.home(id));
-            return `The workspace is ${id} now`;
+            return `The workspace id is ${id} now`;
           }}
         >
           <TextInput
@@ -88,16 +88,17 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
         </Section>
       )}
       <Section
-        title="Webhook for changes"
+        title="Workspace webhook"
         about={
           <>
-            Is called for each script, flow, variable or other item that is created, changed or deleted here.
+            Called whenever a script, flow, variable or other item of this workspace is created, changed or
+            deleted.
             {isAdmin && (
               <>
                 {" "}
-                Several of them, signed, and what became of each message:{" "}
+                For several endpoints, signed requests and a record of deliveries, see{" "}
                 <Anchor component={Link} href={to.webhooks(workspace)} inherit underline="always">
-                  Webhooks to others
+                  Outgoing webhooks
                 </Anchor>
                 .
               </>
@@ -110,13 +111,13 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
               save: async () => {
                 const body = { webhook: webhook.trim() || null };
                 await call("POST /w/{workspace}/workspaces/edit_webhook", { workspace, body });
-                return webhook.trim() ? "Changes are sent there" : "Changes are sent nowhere";
+                return webhook.trim() ? "The webhook is saved" : "The webhook is removed";
               },
             }
           : {})}
       >
         <TextInput
-          aria-label="Webhook for changes"
+          aria-label="Workspace webhook"
           type="url"
           placeholder="https://…"
           readOnly={!isAdmin}
@@ -124,7 +125,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
           onChange={(event) => setWebhook(event.currentTarget.value)}
         />
       </Section>
-      <Section title="Leave" about="Your membership ends; what you made stays.">
+      <Section title="Leave" about="Your membership ends; your items are kept.">
         <div>
           <Button variant="default" onClick={leave}>
             Leave this workspace

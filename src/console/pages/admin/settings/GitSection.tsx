@@ -44,14 +44,14 @@ export function GitSection({ workspace, settings, isAdmin }: SectionProps) {
       workspace,
       body: { git_sync_settings },
     });
-    return "The selection is stored";
+    return "The selection is saved";
   };
   const commands = `svc pull ./${workspace} --yes\nsvc push ./${workspace} --dry-run`;
   return (
     <>
       <Section
-        title="In a git repository"
-        about="Writes the workspace to a folder that you commit, and brings back what was changed there. Deployments show what they change before they do it."
+        title="Git repository"
+        about="svc pull writes the workspace to a folder that you can commit. svc push deploys the changes made there; --dry-run only shows them."
       >
         <Group wrap="nowrap" align="flex-start">
           <Text component="pre" className="mono wrap" style={{ flex: 1, margin: 0 }}>
@@ -62,11 +62,11 @@ export function GitSection({ workspace, settings, isAdmin }: SectionProps) {
       </Section>
       <Section
         title="Selection for other clients"
-        about="Clients with a git sync of their own, such as wmill, read here what they sync. This server starts nothing by it."
+        about="Clients with their own git sync, such as wmill, read here what to sync. The server itself syncs nothing."
         {...(isAdmin ? { save } : {})}
       >
         <Textarea
-          label="Paths, one a line"
+          label="Paths, one per line"
           placeholder="f/**"
           className="mono-input"
           autosize

@@ -36,12 +36,12 @@ export function ScheduleHandlersSection({ workspace, settings }: Omit<SectionPro
     }
     setPaths({});
     setForAll(false);
-    return isForAll ? "All schedules have these handlers" : "New schedules have these handlers";
+    return isForAll ? "The handlers are saved for all schedules" : "The handlers are saved for new schedules";
   };
   return (
     <Section
-      title="Handlers of schedules"
-      about="These scripts or flows are started after runs of a new schedule that names none of its own."
+      title="Default handlers of schedules"
+      about="Scripts or flows that are started after a scheduled run. New schedules get these handlers unless they have their own."
       isChanged={changed.length > 0 || isForAll}
       save={save}
     >

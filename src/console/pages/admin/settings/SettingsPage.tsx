@@ -33,7 +33,9 @@ export default function SettingsPage() {
     <div className="page">
       <PageHead
         title="Settings"
-        about={isAdmin ? "Of this workspace." : "Of this workspace. Its admins can change them."}
+        about={
+          isAdmin ? "Settings of this workspace." : "Settings of this workspace. Its admins can change them."
+        }
       />
       {bar}
       {settings.error && <Problem error={settings.error} retry={() => void settings.refetch()} />}

@@ -8,7 +8,7 @@ type Type = "" | "FilesystemStorage" | "S3Storage";
 
 const TYPES: { value: Type; label: string }[] = [
   { value: "", label: "No storage" },
-  { value: "FilesystemStorage", label: "A folder of the server" },
+  { value: "FilesystemStorage", label: "A folder on the server" },
   { value: "S3Storage", label: "S3-compatible storage" },
 ];
 
@@ -25,14 +25,14 @@ export function StorageSection({ workspace, settings, isAdmin }: SectionProps) {
       workspace,
       body: { large_file_storage },
     });
-    if (type === "") return "Files are no longer stored";
-    return `The storage answers: ${await call("GET /w/{workspace}/job_helpers/test_connection", { workspace })}`;
+    if (type === "") return "The storage is removed";
+    return `Connection test: ${await call("GET /w/{workspace}/job_helpers/test_connection", { workspace })}`;
   };
   return (
     <Section
       title="Files"
-      about="Where scripts and forms keep files. It is tried when it is stored."
-      label="Save and try"
+      about="Where scripts and forms store files. The connection is tested when you save."
+      label="Save and test"
       {...(isAdmin ? { save } : {})}
       isChanged={type !== "S3Storage" || path.trim() !== ""}
     >
@@ -46,7 +46,7 @@ export function StorageSection({ workspace, settings, isAdmin }: SectionProps) {
       />
       {type === "S3Storage" && (
         <TextInput
-          label="Resource with address and keys"
+          label="Resource with the address and access keys"
           placeholder="f/ops/storage"
           readOnly={!isAdmin}
           value={path}
@@ -55,7 +55,7 @@ export function StorageSection({ workspace, settings, isAdmin }: SectionProps) {
       )}
       {type !== "" && (
         <Checkbox
-          label="Every member may read and write all files"
+          label="Every member can read and write all files"
           disabled={!isAdmin}
           checked={isPublic}
           onChange={(event) => setPublic(event.currentTarget.checked)}

@@ -17,14 +17,14 @@ export function Usage({ workspace }: { workspace: string }) {
   return (
     <>
       <Text c="dimmed" mb="sm">
-        In the last seven days: each run counts one, and one more for each second it took.
+        Executions in the last seven days. A run counts as one, plus one for each second that it took.
       </Text>
       <DataTable
         label="Usage"
         rows={rows}
         keyOf={({ email }) => email}
         columns={[
-          { name: "For whom", width: "minmax(0, 1fr)", cell: ({ email }) => email },
+          { name: "User", width: "minmax(0, 1fr)", cell: ({ email }) => email },
           { name: "Executions", width: "9rem", cell: ({ executions }) => executions.toLocaleString() },
         ]}
       />

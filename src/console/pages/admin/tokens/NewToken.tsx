@@ -29,7 +29,7 @@ const LIVES = [
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
   { value: "365", label: "a year" },
-  { value: "", label: "for ever" },
+  { value: "", label: "no expiry" },
 ];
 
 /** Form for a new token with its scopes; the token is shown once. */
@@ -72,26 +72,26 @@ export function NewToken({ workspace, opened, close }: Props) {
           onChange={(event) => setLabel(event.currentTarget.value)}
         />
         <Select
-          label="It works for"
+          label="Expires after"
           allowDeselect={false}
           data={LIVES}
           value={days}
           onChange={(value) => setDays(value ?? "90")}
         />
         <Checkbox
-          label={`In the workspace ${workspace} only`}
+          label={`Only for the workspace ${workspace}`}
           checked={isBound}
           onChange={(event) => setBound(event.currentTarget.checked)}
         />
         <Checkbox
-          label="For some operations only"
-          description="Otherwise it may do everything that you may."
+          label="Limit the scopes"
+          description="Otherwise the token has all your permissions."
           checked={isLimited}
           onChange={(event) => setLimited(event.currentTarget.checked)}
         />
         {isLimited && (
           <MultiSelect
-            label="Operations"
+            label="Scopes"
             searchable
             data={groups.map((group) => ({
               group: group.name,
@@ -105,7 +105,7 @@ export function NewToken({ workspace, opened, close }: Props) {
       </FormDialog>
       <Modal opened={made !== undefined} onClose={() => setMade(undefined)} title="Your new token" size="lg">
         <Alert color="yellow" variant="light" mb="md">
-          Copy it now. It is shown this once, and stored only as a hash.
+          Copy the token now: it is shown only once.
         </Alert>
         <Code block className="wrap" aria-label="The token">
           {made}
@@ -115,7 +115,7 @@ export function NewToken({ workspace, opened, close }: Props) {
         </Text>
         <Group justify="flex-end" mt="lg">
           <Copy text={made ?? ""} />
-          <Button onClick={() => setMade(undefined)}>I have it</Button>
+          <Button onClick={() => setMade(undefined)}>Done</Button>
         </Group>
       </Modal>
     </>

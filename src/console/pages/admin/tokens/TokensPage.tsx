@@ -38,7 +38,7 @@ export default function TokensPage() {
     <div className="page">
       <PageHead
         title="Your tokens"
-        about="With a token a program calls the API as you. Give each program its own, with no more than it needs."
+        about="A program that sends a token calls the API as you. Create one token per program, with only the scopes it needs."
       >
         {rows && rows.length > 0 && create}
       </PageHead>
@@ -46,7 +46,7 @@ export default function TokensPage() {
       {tokens.isPending && <Loading />}
       {rows?.length === 0 && (
         <Empty title="No tokens yet" action={create} command="svc token create --label ci">
-          A webhook, a build server or a script on your machine needs one to call this server.
+          A webhook, a build server or a script on your machine needs a token to call this server.
         </Empty>
       )}
       {rows && rows.length > 0 && (
@@ -69,23 +69,23 @@ const columns = (revoke: (token: Token) => void): Column<Token>[] => [
     width: "minmax(0, 1.5fr)",
     cell: ({ label, token_prefix }) => (
       <>
-        <div style={{ fontWeight: 500 }}>{label || "without a name"}</div>
+        <div style={{ fontWeight: 500 }}>{label || "unnamed"}</div>
         <div className="quiet mono">{token_prefix}…</div>
       </>
     ),
   },
   {
-    name: "May",
+    name: "Scopes",
     width: "minmax(0, 1.5fr)",
     cell: ({ scopes, workspace_id }) => (
       <span className="quiet">
-        {scopes ? scopes.join(", ") : "everything you may"}
+        {scopes ? scopes.join(", ") : "all your permissions"}
         {workspace_id && `, in ${workspace_id} only`}
       </span>
     ),
   },
   { name: "Last used", width: "8rem", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
-  { name: "Ends", width: "9rem", cell: ({ expiration }) => <Expiry at={expiration} /> },
+  { name: "Expires", width: "9rem", cell: ({ expiration }) => <Expiry at={expiration} /> },
   {
     name: "",
     width: "2rem",

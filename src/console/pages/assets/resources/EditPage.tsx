@@ -103,7 +103,7 @@ function Editor({ workspace, existing, prefix }: Props) {
     <Stack>
       {!writes && (
         <Alert color="gray" variant="light">
-          You may use this resource, not change it.
+          You can use this resource, but not change it.
         </Alert>
       )}
       {!existing && (

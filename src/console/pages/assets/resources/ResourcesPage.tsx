@@ -25,7 +25,10 @@ export default function ResourcesPage() {
   ]);
   return (
     <div className="page">
-      <PageHead title="Resources" about="Databases, accounts and services, kept once and used by their path.">
+      <PageHead
+        title="Resources"
+        about="Connection data of databases, accounts and services, which scripts use by path."
+      >
         {may && tab === "resources" && (
           <>
             <Connect workspace={workspace} />

@@ -35,7 +35,7 @@ export function Types({ workspace, edit }: Props) {
   const remove = (name: string) =>
     ask({
       title: `Delete the type ${name}?`,
-      text: "Its resources are kept, without a form.",
+      text: "Its resources are kept, but can then be edited as JSON only.",
       label: "Delete",
       action: async () => {
         await call("DELETE /w/{workspace}/resources/type/delete/{name}", { workspace, name });
@@ -70,7 +70,7 @@ export function Types({ workspace, edit }: Props) {
                 <RowMenu
                   of={type.name}
                   entries={[
-                    creates && { label: "New resource of it", onClick: () => create(type.name) },
+                    creates && { label: "New resource of this type", onClick: () => create(type.name) },
                     changes && { label: "Edit", onClick: () => edit(type) },
                     changes && { label: "Delete", onClick: () => remove(type.name), isDangerous: true },
                   ]}

@@ -86,8 +86,8 @@ async function requireFree(workspace: string, { path, existing }: Edited, secret
   for (const { name, path: secret, isOwn } of secrets) {
     if (isOwn || !(await hasVariable(workspace, secret))) continue;
     throw new Error(
-      `The field ${name} would be kept as ${secret}, and there is such a variable already. ` +
-        `Write $var:${secret} to use it, delete it, or choose another path.`,
+      `The field ${name} would be stored in the variable ${secret}, which exists already. ` +
+        `Enter $var:${secret} to use that variable, delete it, or choose another path.`,
     );
   }
 }

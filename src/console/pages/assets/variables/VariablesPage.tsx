@@ -73,8 +73,8 @@ export default function VariablesPage() {
         <Loading />
       ) : list.data.length === 0 ? (
         <Empty title="No variables yet" action={create} command="svc variable set u/you/api_key --secret">
-          A variable keeps a password, a key or a setting out of the code. A secret is encrypted, stands in no
-          list and no log, and each reading of it is in the audit log.
+          A variable keeps a password, a key or a setting out of the code. A secret is stored encrypted, is
+          hidden in lists and logs, and each access to it is recorded in the audit log.
         </Empty>
       ) : (
         <>

@@ -46,9 +46,9 @@ export default function BeginPage() {
       {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
       {earlier.error && <Problem error={earlier.error} />}
       {found.data?.signature && (
-        <Alert color="yellow" variant="light" mb="md" title="Only signed requests start it">
-          It expects a signature of {schemeLabel(found.data.signature.scheme)}, which this page cannot make.
-          Its code can be tested in the editor.
+        <Alert color="yellow" variant="light" mb="md" title="It starts by signed requests only">
+          Requests must have a {schemeLabel(found.data.signature.scheme)} signature, which this page cannot
+          create. You can test the code in the editor.
         </Alert>
       )}
       {ready ? (

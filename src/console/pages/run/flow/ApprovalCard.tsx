@@ -26,12 +26,12 @@ export function ApprovalCard({ workspace, approval }: { workspace: string; appro
     <Paper p="lg" component="section" aria-label={`Approval of ${summary || step_id}`} className="approval">
       <Title order={2}>Approve “{summary || step_id}”?</Title>
       <Text c="dimmed" mb="sm">
-        The flow waits for {missing === 1 ? "an answer" : `${missing} answers`}. The time for it ends{" "}
+        The flow waits for {missing === 1 ? "an approval" : `${missing} approvals`}. It times out{" "}
         <Moment at={until} />.{approvers.length > 0 && ` Approved so far by ${approvers.join(", ")}.`}
       </Text>
       <Description value={approval.description} />
       {refusal ? (
-        <Text mt="sm">You cannot answer: {refusal}.</Text>
+        <Text mt="sm">You cannot approve: {refusal}.</Text>
       ) : (
         <Stack mt="sm">
           {fields && (
@@ -66,7 +66,7 @@ export function ApprovalCard({ workspace, approval }: { workspace: string; appro
                 disabled={answer.isPending}
                 onClick={() => answer.mutate({ approved: false, value: {} })}
               >
-                Refuse
+                Reject{" "}
               </Button>
             )}
           </Group>

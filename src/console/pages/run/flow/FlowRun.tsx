@@ -120,7 +120,7 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
     if (seen) return decorationOf(byId.get(id)!, seen, pick);
     const type = status.get(id)?.type;
     return type === "Success"
-      ? { tone: "quiet", foot: <Foot word="Done without a run" tone="quiet" /> }
+      ? { tone: "quiet", foot: <Foot word="Succeeded without a job" tone="quiet" /> }
       : undefined;
   };
   const selectJob = (found: StepJob) => {
@@ -148,7 +148,7 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
       ))}
       {listed.truncated && (
         <Alert color="gray" variant="light">
-          The first {listed.steps.length} jobs of this run are shown.
+          Only the first {listed.steps.length} jobs of this run are shown.
         </Alert>
       )}
       <div className="flow-run">
@@ -234,7 +234,7 @@ function Foot({ word, tone }: { word: string; tone: string }) {
 
 function timesOf(iterations: StepJob[]): string {
   const failed = iterations.filter((each) => stateOf(each) === "failed").length;
-  return failed > 0 ? `${iterations.length} times, ${failed} failed` : `${iterations.length} times`;
+  return failed > 0 ? `${iterations.length} iterations, ${failed} failed` : `${iterations.length} iterations`;
 }
 
 function decorationOf(node: StepNode, seen: Seen, pick: (id: string, index: number) => void): Decoration {

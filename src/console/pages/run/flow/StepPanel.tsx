@@ -51,7 +51,7 @@ export function StepPanel({ workspace, node, seen, restart, repair }: Props) {
               {job?.duration_ms !== undefined && <Text c="dimmed">{duration(job.duration_ms)}</Text>}
               {job && (
                 <Anchor component={Link} href={to.run(workspace, job.id)} fz="sm">
-                  {seen.iterations.length > 0 ? `Run of iteration ${(seen.picked ?? 0) + 1}` : "Its own run"}
+                  {seen.iterations.length > 0 ? `Run of iteration ${(seen.picked ?? 0) + 1}` : "Open its run"}
                 </Anchor>
               )}
             </Group>
@@ -65,7 +65,7 @@ export function StepPanel({ workspace, node, seen, restart, repair }: Props) {
                 href={repair}
                 leftSection={<IconPencil size={14} />}
               >
-                {seen?.state === "failed" ? "Repair the step" : "Edit the step"}
+                {seen?.state === "failed" ? "Fix the step" : "Edit the step"}
               </Button>
             )}
             {seen && restart.act && (

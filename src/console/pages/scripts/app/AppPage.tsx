@@ -48,6 +48,6 @@ export default function AppPage() {
 
 export const NotShown = () => (
   <Alert color="gray" variant="light" title="This app is not shown here">
-    It is a program of its own (a raw app), not a page of components. Clients that know the interface open it.
+    It is a raw app, which consists of code instead of components. Open it in a client that supports raw apps.
   </Alert>
 );

@@ -61,7 +61,7 @@ export function AppTable({ component, action: Action }: Props) {
             disabled={page === 0}
             onClick={() => set(id, { page: page - 1 })}
           >
-            Page before
+            Previous page
           </Button>
           <Button size="xs" variant="default" onClick={() => set(id, { page: page + 1 })}>
             Next page

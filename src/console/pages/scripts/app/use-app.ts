@@ -42,7 +42,7 @@ export const AppProvider = Context.Provider;
 /** @throws outside of an app */
 export function useApp(): OpenApp {
   const app = useContext(Context);
-  if (!app) throw new Error("This part stands in an app alone");
+  if (!app) throw new Error("This component must be inside an app");
   return app;
 }
 
@@ -178,7 +178,7 @@ async function execute(
     if (completed) return { error: messageOf(result) };
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
-  return { error: "It takes longer than this page waits. Runs shows how it ends." };
+  return { error: "It takes longer than this page waits. The result will be listed under Runs." };
 }
 
 function messageOf(result: unknown): string {

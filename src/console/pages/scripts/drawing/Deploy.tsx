@@ -91,13 +91,13 @@ export function Deploy({ workspace, flow, deployed, base, problems, failed, end,
       />
       {failed && (
         <Checkbox
-          label={`Then run what failed again, from ${failed.step} on`}
+          label={`Then run the failed run again, from step ${failed.step}`}
           checked={isAgain}
           onChange={(event) => setAgain(event.currentTarget.checked)}
         />
       )}
       {problems.length > 0 && (
-        <Alert color="yellow" variant="light" title="Not everything is ready">
+        <Alert color="yellow" variant="light" title="The flow is not complete">
           {problems.map(({ key, message: text }) => (
             <div key={`${key} ${text}`}>
               {key}: {text}

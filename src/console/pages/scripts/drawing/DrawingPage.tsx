@@ -30,7 +30,7 @@ export default function DrawingPage() {
   if (!found.data) {
     return (
       <div className="page">
-        <PageHead title="Draw" above={above} />
+        <PageHead title="Edit" above={above} />
         {found.error ? (
           <Problem error={found.error} retry={() => void found.refetch()} />
         ) : found.data === undefined ? (

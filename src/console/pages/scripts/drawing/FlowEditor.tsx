@@ -135,18 +135,18 @@ export function FlowEditor(props: Props) {
           above={props.above}
           about={
             <span role="status">
-              {kept === "saving" && "Keeping the draft…"}
-              {kept === "failed" && "The draft could not be kept: do not close this page"}
+              {kept === "saving" && "Saving the draft…"}
+              {kept === "failed" && "The draft could not be saved: do not close this page"}
               {kept !== "saving" &&
                 kept !== "failed" &&
                 (deployed === undefined
                   ? isDraft
-                    ? "Not deployed yet. The draft is kept"
+                    ? "Not deployed yet. The draft is saved"
                     : "Not deployed yet"
                   : !isDirty
-                    ? "As it is deployed"
+                    ? "No changes since the last deployment"
                     : isDraft
-                      ? "A draft, which is kept"
+                      ? "The draft is saved"
                       : "Changed")}
             </span>
           }
@@ -170,7 +170,7 @@ export function FlowEditor(props: Props) {
         {kept === "elsewhere" && <SavedElsewhereAlert showOther={props.reopen} keepMine={keepMine} />}
         {props.hasDraft && deployed !== undefined && (
           <Alert variant="light" color="yellow" mb="md">
-            This is a draft that was kept. What is deployed is another version.
+            This is your saved draft. It differs from the deployed version.
           </Alert>
         )}
         <OtherDrafts

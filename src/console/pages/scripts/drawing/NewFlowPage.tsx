@@ -59,7 +59,7 @@ export default function NewFlowPage() {
             Home
           </Anchor>
         }
-        about="Steps that run one after the other, side by side, again and again, or after an approval."
+        about="Steps that run in sequence, in parallel, in loops, or after an approval."
       />
       <form
         className="stack"
@@ -71,7 +71,7 @@ export default function NewFlowPage() {
         <div className="line at-top">
           <NewPathFields owners={owners} value={place} change={setPlace} />
         </div>
-        <Radio.Group label="Begin with" value={template} onChange={setTemplate}>
+        <Radio.Group label="Start from" value={template} onChange={setTemplate}>
           <div className="stack" style={{ marginTop: "0.5rem" }}>
             {TEMPLATES.map(({ id, label, about }) => (
               <Radio key={id} value={id} label={label} description={about} />
@@ -107,7 +107,7 @@ export default function NewFlowPage() {
               </span>
               <Group gap="xs">
                 <Button size="xs" component={Link} href={to.draw(workspace, path)}>
-                  Go on with it
+                  Continue editing
                 </Button>
                 {taken.by === username && (
                   <Button size="xs" variant="default" onClick={() => begin.mutate(true)}>
@@ -126,7 +126,7 @@ export default function NewFlowPage() {
           disabled={!isReady || taken !== undefined}
           loading={begin.isPending}
         >
-          Draw it
+          Create and edit
         </Button>
       </form>
     </div>

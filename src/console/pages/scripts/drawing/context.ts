@@ -30,6 +30,6 @@ export const DrawingProvider = Context.Provider;
 /** @throws outside of the editor */
 export function useShared(): Shared {
   const shared = useContext(Context);
-  if (!shared) throw new Error("This part stands in the flow editor alone");
+  if (!shared) throw new Error("This component must be inside the flow editor");
   return shared;
 }

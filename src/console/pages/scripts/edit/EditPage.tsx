@@ -111,7 +111,7 @@ function Opened({ workspace, path, found, above, reopen }: Props) {
         )}
         {deployed && hasDraft && draft.content !== deployed.content && (
           <Alert variant="light" color="yellow" mb="md">
-            This is a draft that was kept. What is deployed is another version.
+            This is your saved draft. It differs from the deployed version.
           </Alert>
         )}
       </ScriptEditor>

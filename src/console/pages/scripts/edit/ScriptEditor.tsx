@@ -78,9 +78,9 @@ export function ScriptEditor(props: Props) {
         above={props.above}
         about={
           <span role="status">
-            {kept === "saving" && "Keeping the draft…"}
-            {kept === "kept" && "The draft is kept"}
-            {kept === "failed" && "The draft could not be kept: do not close this page"}
+            {kept === "saving" && "Saving the draft…"}
+            {kept === "kept" && "The draft is saved"}
+            {kept === "failed" && "The draft could not be saved: do not close this page"}
             {path === "" && `${kept === "" ? "" : ". "}Give it a name to deploy it`}
           </span>
         }

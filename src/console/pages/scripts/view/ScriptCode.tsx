@@ -24,7 +24,7 @@ export function ScriptCode({ workspace, script }: { workspace: string; script: S
     <>
       {script.lock_error_logs && (
         <Alert color="red" variant="light" mb="md" role="alert">
-          <Text fw={500}>Its packages could not be found</Text>
+          <Text fw={500}>Its packages could not be resolved</Text>
           <pre className="plain">{script.lock_error_logs}</pre>
         </Alert>
       )}
@@ -34,9 +34,9 @@ export function ScriptCode({ workspace, script }: { workspace: string; script: S
         <span className="mono">{script.hash}</span>
       </Text>
       {imports.length > 0 && (
-        <section aria-label="It imports">
+        <section aria-label="Imports">
           <Title order={2} mt="lg" mb="xs">
-            It imports
+            Imports
           </Title>
           {imports.map(({ path, hash }) => (
             <div key={path}>
@@ -54,7 +54,7 @@ export function ScriptCode({ workspace, script }: { workspace: string; script: S
             Imported by
           </Title>
           <Text c="dimmed" mb="xs">
-            They are locked again when this script is deployed.
+            Their packages are resolved again when this script is deployed.
           </Text>
           {dependents.map(({ importer_path, importer_kind }) => (
             <div key={`${importer_kind} ${importer_path}`}>

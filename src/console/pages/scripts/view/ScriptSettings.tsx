@@ -119,33 +119,33 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
         onChange={(event) => set({ description: event.currentTarget.value })}
       />
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="0.9rem">
-        {number("timeout", "Timeout, in seconds", "A run that takes longer is ended")}
-        {number("memory_mb", "Memory, in MB", "A run that needs more is ended")}
-        {number("concurrent_limit", "Runs at the same time", "Further ones wait")}
-        {number("concurrency_time_window_s", "Within so many seconds", "For a limit of runs per time")}
-        {text("concurrency_key", "Key of the limit", "Scripts with the same key share it")}
-        {text("tag", "Tag", "Only workers with this tag take it")}
+        {number("timeout", "Timeout, in seconds", "A run that takes longer is stopped")}
+        {number("memory_mb", "Memory, in MB", "A run that needs more is stopped")}
+        {number("concurrent_limit", "Runs at the same time", "More runs wait in the queue")}
+        {number("concurrency_time_window_s", "Time window, in seconds", "For a limit of runs per time")}
+        {text("concurrency_key", "Concurrency key", "Scripts with the same key share the limit")}
+        {text("tag", "Tag", "Only workers with this tag run it")}
         {number("cache_ttl", "Keep results, in seconds", "For calls with the same arguments")}
-        {number("priority", "Priority", "Higher ones leave the queue first")}
+        {number("priority", "Priority", "Higher priorities run first")}
       </SimpleGrid>
       <Select
         label="Process"
         allowDeselect={false}
         readOnly={!mayWrite}
         data={[
-          { value: "shared", label: "Kept warm between runs (quick)" },
+          { value: "shared", label: "Reused between runs (faster)" },
           { value: "fresh", label: "A new one for each run" },
         ]}
         value={value.isolation}
         onChange={(isolation) => set({ isolation: isolation as Shown["isolation"] })}
       />
-      {flag("validate", "Calls whose arguments do not fit the schema are refused")}
-      {flag("delete_after_use", "Arguments and result are not kept after the run")}
-      {flag("visible_to_runner_only", "Runs are seen by whoever starts them, and by admins, alone")}
+      {flag("validate", "Reject calls whose arguments do not match the schema")}
+      {flag("delete_after_use", "Delete arguments and result after the run")}
+      {flag("visible_to_runner_only", "Only admins and the user who started a run can see it")}
       {flag("ws_error_handler_muted", "A failure does not start the workspace's error handler")}
       <Checkbox
-        label="Only signed requests start it"
-        description="A service that calls its webhook, such as GitHub or Stripe, proves with a shared secret that it has sent the request, besides the token."
+        label="Require signed requests"
+        description="In addition to the token, the caller of the webhook, such as GitHub or Stripe, signs the request with a shared secret."
         disabled={!mayWrite}
         checked={Boolean(value.signature)}
         onChange={(event) => set({ signature: event.currentTarget.checked ? NEW_SIGNATURE : null })}
@@ -167,7 +167,7 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
           >
             Deploy with these settings
           </Button>
-          <Text c="dimmed">Makes a new version with the same code.</Text>
+          <Text c="dimmed">Creates a new version with the same code.</Text>
         </Group>
       )}
     </form>

@@ -130,7 +130,7 @@ export function Triggers({ workspace, kind, path }: Props) {
   if (rows.length === 0) {
     return (
       <Empty
-        title="Nothing starts it by itself"
+        title="No triggers yet"
         action={buttons}
         command={`svc schedule create ${path} '0 7 * * *' --run ${path}`}
       >

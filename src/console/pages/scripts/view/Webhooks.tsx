@@ -98,16 +98,16 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
         {token === undefined ? (
           <>
             <Text c="dimmed" mb="xs">
-              Callers authenticate with a token. This one may run {path} and see what becomes of it, nothing
-              else. It does not expire; revoke it under Your tokens.
+              Callers authenticate with a token. A token created here can only run {path} and read the
+              outcome. It does not expire; you can revoke it under Your tokens.
             </Text>
             <Button variant="default" loading={isPending} onClick={create}>
-              Make a token for it
+              Create a token
             </Button>
           </>
         ) : (
           <Alert color="yellow" variant="light">
-            <Text mb="xs">Copy it now: it is shown this once.</Text>
+            <Text mb="xs">Copy the token now: it is shown only once.</Text>
             <Copied label="Token of the webhook" value={token} />
           </Alert>
         )}
@@ -118,15 +118,15 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
         </Title>
         {signature ? (
           <Text>
-            Requests have to be signed too, as {schemeLabel(signature.scheme)} does it, with the secret in{" "}
-            <span className="mono">{signature.secret}</span>. Others are answered with 401 and start nothing,
-            the example below among them.
+            Requests must also be signed in the format of {schemeLabel(signature.scheme)}, with the secret in{" "}
+            <span className="mono">{signature.secret}</span>. Unsigned requests, including the example below,
+            get the status 401 and start nothing.
           </Text>
         ) : (
           <Text c="dimmed">
             {of === "script"
-              ? "Requests need none. A service that signs what it sends can be asked for it, under Settings."
-              : "Requests need none. An HTTP route to this flow can ask for one."}
+              ? "Not required. If the caller can sign its requests, require signatures under Settings."
+              : "Not required. To require signatures, create an HTTP route to this flow."}
           </Text>
         )}
       </section>

@@ -69,7 +69,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
           </Group>
           <Text c="dimmed" fz="xs" mt={4} className="wrap">
             {routeAddress(workspace, { workspaced_route: isWorkspaced, route_path: route || "…" })} · :name
-            stands for one part of it, *name for all that follow; the script gets them as arguments.
+            matches one segment of the path, *name all that follow. The script gets them as arguments.
           </Text>
         </div>
         {mayPlaceAtRoot && (
@@ -83,7 +83,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
         <CallersInput workspace={workspace} method={method} value={callers} change={setCallers} />
         {!isServingFiles && (
           <Select
-            label="It answers with"
+            label="Response"
             allowDeselect={false}
             data={REQUEST_TYPES}
             value={requestType}

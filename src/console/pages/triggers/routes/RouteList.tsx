@@ -27,7 +27,7 @@ export function RouteList({ workspace, create }: { workspace: string; create: Re
         command: "svc trigger http create orders/:name u/you/orders --run u/you/script --method get",
         about:
           "A route gives a script or flow an address of your choice, such as /orders/:id, for programs, forms and " +
-          "services that call it. You decide whether everybody may, or who proves who they are.",
+          "services that call it. It can be open to everybody, or require a token, key, password or signature.",
       }}
       columns={[
         {

@@ -83,13 +83,13 @@ function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) 
           <Target key="" workspace={workspace} path={script_path} isFlow={is_flow} />,
         ],
     ["Who may call it", callersOf(authentication_method)],
-    ["Answers with", REQUEST_TYPES.find(({ value }) => value === route.request_type)!.label],
+    ["Response", REQUEST_TYPES.find(({ value }) => value === route.request_type)!.label],
     ["Path", path],
     ["Runs as", route.email],
     ["Last edited", <Moment key="" at={route.edited_at} />],
   ];
   const secret = route.authentication_resource_path ?? route.signature?.secret;
-  if (secret) facts.splice(3, 0, ["Its secret", secret]);
+  if (secret) facts.splice(3, 0, ["Secret", secret]);
   return (
     <div className="stack">
       {enabled && error && (

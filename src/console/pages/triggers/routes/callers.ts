@@ -7,22 +7,23 @@ import type { ExampleRequest } from "../../../parts/calling/snippets.ts";
 export type Authentication = HttpTrigger["authentication_method"];
 
 export const AUTHENTICATIONS: { value: Authentication; label: string; about: string }[] = [
-  { value: "none", label: "Everybody", about: "No credentials are asked for: whoever knows the address." },
-  { value: "token", label: "Who has a token", about: "A token of a user who may run it." },
+  { value: "none", label: "Everybody", about: "No credentials are required." },
+  { value: "token", label: "Callers with a token", about: "The token of a user who can run it." },
   {
     value: "api_key",
-    label: "Who sends a key",
-    about: "A key in a header. The resource holds it in api_key_secret, and in api_key_header its name.",
+    label: "Callers with an API key",
+    about:
+      "The key is sent in a header. The resource has the fields api_key_header (name of the header) and api_key_secret.",
   },
   {
     value: "basic_http",
-    label: "Who knows a user name and password",
-    about: "The resource holds them in username and password. Browsers ask for them.",
+    label: "Callers with user name and password",
+    about: "HTTP basic authentication. The resource has the fields username and password.",
   },
   {
     value: "signature",
-    label: "Who signs the request",
-    about: "A service proves with a shared secret that it has sent the request.",
+    label: "Callers that sign the request",
+    about: "The caller signs each request with a shared secret.",
   },
 ];
 
@@ -31,9 +32,9 @@ export const callersOf = (method: Authentication): string =>
 
 /** Kinds of responses. */
 export const REQUEST_TYPES: { value: HttpTrigger["request_type"]; label: string }[] = [
-  { value: "sync", label: "The result, when it is there" },
+  { value: "sync", label: "The result, when the run has ended" },
   { value: "async", label: "The id of the run, at once" },
-  { value: "sync_sse", label: "Events: what it writes as it goes" },
+  { value: "sync_sse", label: "A stream of events (SSE) while it runs" },
 ];
 
 type Placed = Pick<HttpTrigger, "workspaced_route" | "route_path">;

@@ -64,7 +64,7 @@ export function HandlersInput({ workspace, value, change, otherwise }: Props) {
     />
   );
   return (
-    <Fieldset legend="What starts after a run" className="list-field">
+    <Fieldset legend="Handlers" className="list-field">
       <Stack>
         <Text c="dimmed">{otherwise}</Text>
         <Group align="flex-end">
@@ -73,7 +73,7 @@ export function HandlersInput({ workspace, value, change, otherwise }: Props) {
         </Group>
         {value.on_failure && (value.on_failure_times ?? 1) > 1 && (
           <Checkbox
-            label="At that failure only, not at those that follow"
+            label="Only once, not after each further failure"
             checked={value.on_failure_exact ?? false}
             onChange={(event) => set({ on_failure_exact: event.currentTarget.checked })}
           />

@@ -4,11 +4,11 @@ import type { ScheduleFields } from "./queries.ts";
 export type Retry = NonNullable<ScheduleFields["retry"]>;
 
 const KINDS = [
-  { value: "none", label: "It is not tried again" },
-  { value: "constant", label: "Again after equal pauses" },
-  { value: "exponential", label: "Again after growing pauses" },
+  { value: "none", label: "No retry" },
+  { value: "constant", label: "Retry with a constant delay" },
+  { value: "exponential", label: "Retry with exponential backoff" },
 ];
-const BOTH = { value: "both", label: "Again after equal, then growing pauses" };
+const BOTH = { value: "both", label: "Retry with a constant delay, then with backoff" };
 type Kind = "none" | "constant" | "exponential" | "both";
 
 function kindOf(retry: Retry | null): Kind {
@@ -30,7 +30,7 @@ export function retryInWords(retry: Retry | null): string | undefined {
   const { constant, exponential } = retry ?? {};
   const words = [
     constant?.attempts && `${constant.attempts} times, every ${constant.seconds} s`,
-    exponential?.attempts && `${exponential.attempts} times, after pauses that grow`,
+    exponential?.attempts && `${exponential.attempts} times, with exponential backoff`,
   ];
   return words.filter(Boolean).join("; then ") || undefined;
 }

@@ -75,10 +75,10 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
         {name.descriptionField}
         <TextInput
           required
-          label="Rule"
+          label="Cron expression"
           description={
             <span role="status">
-              {describeCron(schedule) ?? "Second, minute, hour, day, month, weekday, as cron has them."}
+              {describeCron(schedule) ?? "Six fields: second, minute, hour, day, month, weekday."}
             </span>
           }
           className="mono-input"
@@ -98,7 +98,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
         <TextInput
           type="datetime-local"
           label="Not before"
-          description={`Times until then are left out. In your time zone, ${OWN_ZONE}; empty: it runs from now on.`}
+          description={`No run starts before this time (in your time zone, ${OWN_ZONE}). Empty: runs start from now on.`}
           value={localOf(pausedUntil)}
           onChange={({ currentTarget: { value } }) =>
             setPausedUntil(value === "" ? null : new Date(value).toISOString())
@@ -135,8 +135,8 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
           change={setHandlers}
           otherwise={
             existing
-              ? "A script or flow; empty: nothing."
-              : "A script or flow; empty: what the settings of the workspace name."
+              ? "Scripts or flows that are started after a run. Empty: nothing is started."
+              : "Scripts or flows that are started after a run. Empty: the default handlers from the workspace settings."
           }
         />
         <FormEnd

@@ -105,7 +105,7 @@ function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule 
       <Target key="" workspace={workspace} path={script_path} isFlow={is_flow} />,
     ],
     [
-      "Rule",
+      "Cron expression",
       <span key="" className="mono">
         {schedule.schedule}
       </span>,
@@ -118,13 +118,13 @@ function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule 
   if (enabled && next_at) facts.splice(1, 0, ["Next", <Moment key="" at={next_at} />]);
   if (paused_until) facts.push(["Paused until", <Moment key="" at={paused_until} />]);
   const retries = retryInWords((schedule.retry as Retry | undefined) ?? null);
-  if (retries && !is_flow) facts.push(["Tried again", retries]);
+  if (retries && !is_flow) facts.push(["Retry", retries]);
   if (schedule.on_failure)
     facts.push(["When it fails", nth(schedule.on_failure, schedule.on_failure_times, "failures")]);
   if (schedule.on_recovery)
     facts.push(["When it recovers", nth(schedule.on_recovery, schedule.on_recovery_times, "successes")]);
   if (schedule.on_success) facts.push(["When it succeeds", schedule.on_success]);
-  if (schedule.no_flow_overlap) facts.push(["Overlap", "a run begins when the one before has ended"]);
+  if (schedule.no_flow_overlap) facts.push(["Overlap", "a run starts only after the previous one has ended"]);
   return (
     <div className="stack">
       {error && (

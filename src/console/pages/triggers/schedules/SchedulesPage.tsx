@@ -38,7 +38,7 @@ export default function SchedulesPage() {
   );
   return (
     <div className="page">
-      <PageHead title="Schedules" about="What runs by the clock.">
+      <PageHead title="Schedules" about="Scripts and flows that run at set times.">
         {(list.data?.length ?? 0) > 0 && create}
       </PageHead>
       {list.error && !list.data ? (
@@ -51,8 +51,8 @@ export default function SchedulesPage() {
           action={create}
           command="svc schedule create u/you/nightly '0 0 7 * * *' --run u/you/report"
         >
-          A schedule runs a script or flow at the times of a cron rule, such as every weekday at nine, in a
-          time zone of your choice. Every run is recorded, and a failed run can start a script of yours.
+          A schedule runs a script or flow at the times of a cron expression, such as every weekday at nine,
+          in a time zone of your choice. Every run is recorded, and a failed run can start a script of yours.
         </Empty>
       ) : (
         <>

@@ -31,7 +31,7 @@ export function MessagesInput({ value, change }: Props) {
   return (
     <Input.Wrapper
       label="Sent when it connects"
-      description="In this order, such as a message that subscribes."
+      description="In this order, for example a message that subscribes."
       labelElement="div"
     >
       <Stack gap="xs" mt="xs">

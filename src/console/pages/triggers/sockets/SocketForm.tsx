@@ -16,7 +16,7 @@ function parseFilters(text: string): Filter[] | string {
   const filters: Filter[] = [];
   for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
     const at = line.indexOf("=");
-    if (at <= 0) return `A line is a field, = and its value: ${line.trim()}`;
+    if (at <= 0) return `Write a field, = and its value: ${line.trim()}`;
     const value = line.slice(at + 1).trim();
     filters.push({ key: line.slice(0, at).trim(), value: parsed(value) });
   }
@@ -82,7 +82,7 @@ export function SocketForm({
         />
         <Textarea
           label="Only messages with"
-          description="A field of a JSON message and its value in each line. None: every message."
+          description="One condition per line: a field of the JSON message, = and its value. Empty: every message."
           className="mono-input"
           placeholder={'type = "price"'}
           autosize
@@ -99,7 +99,7 @@ export function SocketForm({
         />
         {answers && (
           <Checkbox
-            label="Include failed ones"
+            label="Include errors of failed runs"
             checked={answersErrors}
             onChange={(event) => setAnswersErrors(event.currentTarget.checked)}
           />

@@ -83,11 +83,12 @@ function Shown({ workspace, trigger }: { workspace: string; trigger: WebsocketTr
     ["Runs as", trigger.email],
     ["Last edited", <Moment key="" at={trigger.edited_at} />],
   ];
-  if (enabled && last_server_ping) facts.splice(1, 0, ["Seen", <Moment key="" at={last_server_ping} />]);
+  if (enabled && last_server_ping)
+    facts.splice(1, 0, ["Last heartbeat", <Moment key="" at={last_server_ping} />]);
   return (
     <div className="stack">
       {enabled && error && (
-        <Alert color="red" variant="light" title="It is not connected; it is tried again by itself">
+        <Alert color="red" variant="light" title="Not connected; it reconnects automatically">
           {error}
         </Alert>
       )}

@@ -38,7 +38,7 @@ export function Deliveries({ workspace, id }: { workspace: string; id: string })
     });
   const redeliverAll = () =>
     ask({
-      title: "Send again what failed?",
+      title: "Send failed events again?",
       text: "Each failed event is sent once more, in order.",
       label: "Send again",
       action: async () => {
@@ -63,7 +63,7 @@ export function Deliveries({ workspace, id }: { workspace: string; id: string })
             onChange={(value) => set({ state: value, before: "", event: "" })}
           />
           <Button size="xs" variant="default" onClick={redeliverAll}>
-            Send again what failed
+            Send failed events again{" "}
           </Button>
         </Group>
       </Group>
@@ -72,10 +72,10 @@ export function Deliveries({ workspace, id }: { workspace: string; id: string })
       ) : !list.data ? (
         <Loading rows={3} />
       ) : list.data.length === 0 ? (
-        <Empty title={state || before ? "Nothing matches" : "Nothing was sent yet"}>
+        <Empty title={state || before ? "Nothing matches" : "No deliveries yet"}>
           {state || before
             ? "Choose another state."
-            : "The first change of a script, flow, resource or variable is sent at once."}
+            : "Changes of scripts, flows, resources and variables are sent at once."}
         </Empty>
       ) : (
         <>
@@ -101,7 +101,7 @@ export function Deliveries({ workspace, id }: { workspace: string; id: string })
                 ),
               },
               {
-                name: "Answer",
+                name: "Response",
                 width: "minmax(0, 1.2fr)",
                 cell: ({ status, error }) => (
                   <div className="clip quiet" title={error ?? undefined}>

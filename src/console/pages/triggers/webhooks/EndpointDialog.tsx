@@ -54,7 +54,7 @@ export function EndpointDialog({ workspace, endpoint, close, created }: Props) {
       />
       <MultiSelect
         label="Events"
-        description="None chosen: every change."
+        description="Empty: every change."
         placeholder={types.length === 0 ? "Every change" : ""}
         searchable
         clearable
@@ -74,16 +74,16 @@ export function EndpointDialog({ workspace, endpoint, close, created }: Props) {
 /** Shows a secret that cannot be read again. */
 export function SecretOnce({ secret, close }: { secret: string | undefined; close: () => void }) {
   return (
-    <Modal opened={secret !== undefined} onClose={close} title="The secret that signs">
+    <Modal opened={secret !== undefined} onClose={close} title="Signing secret">
       <Text mb="sm">
         The receiver uses it to verify that an event comes from here, as specified by Standard Webhooks.
       </Text>
       <Alert color="yellow" variant="light">
-        <Text mb="xs">Copy it now: it is shown this once.</Text>
+        <Text mb="xs">Copy the secret now: it is shown only once.</Text>
         <Copied label="Secret" value={secret ?? ""} />
       </Alert>
       <Group justify="flex-end" mt="lg">
-        <Button onClick={close}>I have it</Button>
+        <Button onClick={close}>Done</Button>
       </Group>
     </Modal>
   );

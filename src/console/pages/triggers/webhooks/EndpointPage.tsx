@@ -31,7 +31,7 @@ export default function EndpointPage() {
         title={endpoint?.description || endpoint?.url || "Endpoint"}
         above={
           <Anchor component={Link} href={to.webhooks(workspace)} fz="sm">
-            Webhooks to others
+            Outgoing webhooks
           </Anchor>
         }
       >
@@ -76,9 +76,9 @@ function Actions({ workspace, endpoint }: { workspace: string; endpoint: Webhook
     });
   const rotate = () =>
     ask({
-      title: "Make a new secret?",
+      title: "Create a new secret?",
       text: "For one day, events are signed with the old secret too. Give the new one to the receiver within that time.",
-      label: "Make it",
+      label: "Create",
       action: async () => {
         const made = await call("POST /w/{workspace}/webhooks/rotate_secret/{id}", { workspace, id });
         setSecret(made.secret);
@@ -125,8 +125,8 @@ function Shown({ workspace, endpoint }: { workspace: string; endpoint: WebhookEn
   return (
     <div className="stack">
       {enabled && failing_since && (
-        <Alert color="red" variant="light" title="It does not accept the request">
-          Since {exactly(failing_since)}. It is tried again for a day; what failed then can be sent again
+        <Alert color="red" variant="light" title="The endpoint does not accept requests">
+          Since {exactly(failing_since)}. Each event is retried for a day; failed events can be sent again
           below.
         </Alert>
       )}
@@ -135,8 +135,8 @@ function Shown({ workspace, endpoint }: { workspace: string; endpoint: WebhookEn
           ["State", stateOf(endpoint).word],
           ["Address", url],
           ["Events", types === null ? "every change" : types.join(", ")],
-          ["Made by", created_by],
-          ["Made", <Moment key="" at={created_at} />],
+          ["Created by", created_by],
+          ["Created", <Moment key="" at={created_at} />],
         ]}
       />
       <Deliveries workspace={workspace} id={id} />

@@ -28,7 +28,10 @@ export default function WebhooksPage() {
   );
   return (
     <div className="page">
-      <PageHead title="Webhooks to others" about="Other services are told of what changes in this workspace.">
+      <PageHead
+        title="Outgoing webhooks"
+        about="Endpoints of other services that get the changes of this workspace."
+      >
         {(list.data?.length ?? 0) > 0 && create}
       </PageHead>
       {list.error && !list.data ? (
@@ -37,8 +40,8 @@ export default function WebhooksPage() {
         <Loading />
       ) : list.data.length === 0 ? (
         <Empty title="No endpoints yet" action={create} command="svc webhook create https://example.org/hook">
-          When a script, flow, resource or variable is made, changed or deleted, each endpoint gets a signed
-          message. What could not be delivered is tried again for a day, and can be sent again by hand.
+          When a script, flow, resource or variable is created, changed or deleted, each endpoint gets a
+          signed request. Failed deliveries are retried for a day, and can be sent again by hand.
         </Empty>
       ) : (
         <DataTable

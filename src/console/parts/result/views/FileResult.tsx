@@ -26,7 +26,7 @@ function Save({ name, base64, type }: Props) {
     try {
       saveFile(name, type, bytesOf(base64));
     } catch {
-      tellProblem(new Error("The file is not base64, as it should be."));
+      tellProblem(new Error("The file is not valid base64."));
     }
   };
   return (
@@ -65,7 +65,7 @@ function Pdf({ base64 }: { base64: string }) {
   if (!bytes) {
     return (
       <Text p="md" pb={0} c="dimmed">
-        This is not a PDF, though the run says so. It can be saved as it is.
+        The run declares a PDF, but this file is not one. You can still save it.
       </Text>
     );
   }

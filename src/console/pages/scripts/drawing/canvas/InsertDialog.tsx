@@ -21,8 +21,11 @@ interface Choice {
 }
 
 const APART: Record<Apart, { label: string; about: string }> = {
-  failure: { label: "Step for failures", about: "Runs when another step has failed for good" },
-  preprocessor: { label: "Preprocessor", about: "Makes arguments of the flow of what a webhook receives" },
+  failure: { label: "Step for failures", about: "Runs when another step has failed after all retries" },
+  preprocessor: {
+    label: "Preprocessor",
+    about: "Converts what a webhook receives to the arguments of the flow",
+  },
 };
 
 interface Props {
@@ -55,7 +58,7 @@ export function InsertDialog({ workspace, path, insert, apart, addApart, fromApi
     ...NEW_STEPS.map(({ step, ...each }) => ({ ...each, choose: () => insert(step) })),
     {
       group: "Others",
-      label: "Call of an API",
+      label: "API call",
       about: "Code that calls an operation of an OpenAPI document",
       choose: fromApi,
     },
@@ -113,7 +116,7 @@ export function InsertDialog({ workspace, path, insert, apart, addApart, fromApi
                   ))}
               </Combobox.Group>
             ))}
-            {found.length === 0 && <Combobox.Empty>Nothing has this name.</Combobox.Empty>}
+            {found.length === 0 && <Combobox.Empty>Nothing found.</Combobox.Empty>}
             {found.length > shown.length && (
               <Combobox.Footer>{found.length - shown.length} more: type to find them.</Combobox.Footer>
             )}

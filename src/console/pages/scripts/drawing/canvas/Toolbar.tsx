@@ -127,9 +127,9 @@ export function Toolbar({ drawing, insertAt }: Props) {
           ))}
           {chosen && bodiesOf(chosen.step).length > 0 && (
             <Menu.Item
-              onClick={() => drawing.edit("Remove the frame", (before) => unwrapStep(before, only!))}
+              onClick={() => drawing.edit("Remove the loop or branch", (before) => unwrapStep(before, only!))}
             >
-              Remove it, but keep its steps
+              Remove it, keep its steps
             </Menu.Item>
           )}
           <Menu.Divider />
@@ -172,16 +172,16 @@ export function Toolbar({ drawing, insertAt }: Props) {
               act(async () => {
                 const address = url(to.review(workspace, flow.path, username!).slice(1));
                 await copyText(new URL(address, window.location.href).href);
-                return "Copied: whoever may read the flow sees there what your draft changes.";
+                return "Link copied. Everyone who can read the flow can see the changes of your draft there.";
               })
             }
           >
             Copy a link to the changes
           </Menu.Item>
-          <Menu.Item onClick={() => setKeysShown(true)}>Keys of the drawing</Menu.Item>
+          <Menu.Item onClick={() => setKeysShown(true)}>Keyboard shortcuts</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={areKeysShown} onClose={() => setKeysShown(false)} title="Keys of the drawing">
+      <Modal opened={areKeysShown} onClose={() => setKeysShown(false)} title="Keyboard shortcuts">
         {CANVAS_KEYS.map(([keys, what]) => (
           <div key={keys} className="line">
             <span className="mono" style={{ flex: "0 0 12rem" }}>

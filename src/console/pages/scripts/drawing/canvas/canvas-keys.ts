@@ -23,7 +23,7 @@ interface Now {
 
 /** Shown in the page's list of shortcuts. */
 export const CANVAS_KEYS: [keys: string, what: string][] = [
-  ["↑ ↓", "Step before, step after"],
+  ["↑ ↓", "Previous step, next step"],
   ["Enter", "Show the step"],
   ["← →", "Hide, show the steps in it"],
   ["Shift + ↑ ↓", "Select more, or fewer"],

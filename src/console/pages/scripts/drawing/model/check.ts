@@ -21,12 +21,12 @@ export function listProblems(flow: FlowDocument): FlowProblem[] {
   const problems: FlowProblem[] = [];
   for (const placed of steps) {
     const add = (message: string) => problems.push({ key: placed.key, message });
-    if (placed.id !== "" && seen.has(placed.id)) add(`There is another step ${placed.id}.`);
+    if (placed.id !== "" && seen.has(placed.id)) add(`Another step has the id ${placed.id}.`);
     seen.add(placed.id);
     if (placed.id.length > MAX_ID_CHARS) add(`Its id is longer than ${MAX_ID_CHARS} characters.`);
     for (const message of listOwn(placed)) add(message);
     for (const id of mentionsOf(placed.step))
-      if (!ids.has(id)) add(`There is no step ${id}, which an expression names.`);
+      if (!ids.has(id)) add(`An expression refers to the step ${id}, which does not exist.`);
   }
   return problems;
 }
@@ -36,7 +36,7 @@ function listOwn({ step }: PlacedStep): string[] {
   if ((value.type === "script" || value.type === "flow") && !value.path)
     return [`Choose the ${value.type} that it runs.`];
   if (value.type === "rawscript" && String(value.content ?? "").trim() === "") return ["It has no code."];
-  if (value.type === "forloopflow" && !isRecord(value.iterator)) return ["Say what it loops over."];
+  if (value.type === "forloopflow" && !isRecord(value.iterator)) return ["Enter the list to loop over."];
   const isEmpty =
     (value.type === "forloopflow" || value.type === "whileloopflow") &&
     bodiesOf(step).length === 1 &&

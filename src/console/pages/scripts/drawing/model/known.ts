@@ -63,14 +63,14 @@ function listAround({ around, step, path }: PlacedStep, steps: PlacedStep[]): Kn
     );
   }
   if (path.at(-1) === "failure_module")
-    known.push({ expression: "error", about: "What the step failed with" });
+    known.push({ expression: "error", about: "Error of the failed step" });
   const index = path.at(-1);
   const before = steps.find(
     (each) =>
       typeof index === "number" && each.path.join("/") === [...path.slice(0, -1), index - 1].join("/"),
   );
   if (before?.step.suspend || step.suspend) {
-    known.push({ expression: "resume", about: "What the last approver sent" });
+    known.push({ expression: "resume", about: "Input of the last approver" });
     known.push({ expression: "approvers", about: "Who approved" });
   }
   return known;

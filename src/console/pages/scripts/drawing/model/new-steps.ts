@@ -48,19 +48,19 @@ export const NEW_STEPS: NewStep[] = [
   {
     group: "Loops and branches",
     label: "While",
-    about: "Runs its steps again until one of them ends the loop",
+    about: "Repeats its steps until one of them ends the loop",
     step: { value: { type: "whileloopflow", skip_failures: false, modules: [] } },
   },
   {
     group: "Loops and branches",
-    label: "One of the branches",
+    label: "First matching branch",
     about: "Runs the first branch whose condition holds",
     step: { value: { type: "branchone", branches: [{ expr: "false", modules: [] }], default: [] } },
   },
   {
     group: "Loops and branches",
     label: "All branches",
-    about: "Runs every branch, side by side if wanted",
+    about: "Runs all branches, in sequence or in parallel",
     step: { value: { type: "branchall", branches: [{ modules: [] }, { modules: [] }], parallel: true } },
   },
   {
@@ -98,7 +98,7 @@ export const newFailureStep = (): Fields => ({
 
 export const newPreprocessor = (): Fields => ({
   id: "preprocessor",
-  summary: "Makes arguments of what arrives",
+  summary: "Convert the request to arguments",
   value: {
     type: "rawscript",
     language: "bun",

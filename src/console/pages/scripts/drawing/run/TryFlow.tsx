@@ -54,7 +54,7 @@ export function TryFlow({ workspace, flow, placed, input, earlier, started, clos
   const mayRestart = isOutermost && earlier?.type === "CompletedJob" && earlier.job_kind !== "script";
   const name = placed?.step.summary || placed?.id;
   return (
-    <Modal opened onClose={close} title="Run the flow as it is drawn" size="lg">
+    <Modal opened onClose={close} title="Run the edited flow" size="lg">
       {fields ? (
         <Suspense fallback={<Loading rows={2} />}>
           <SchemaForm
@@ -105,7 +105,7 @@ export function ShownRun({ workspace, job, hide }: { workspace: string; job: Job
     <div className="line drawing-run" role="status">
       <State job={job} />
       <Anchor component={Link} href={to.run(workspace, job.id)} fz="sm">
-        {job.type === "QueuedJob" ? "Follow the run" : "Look at the run"}
+        {job.type === "QueuedJob" ? "Follow the run" : "Open the run"}
       </Anchor>
       <Button size="compact-xs" variant="subtle" onClick={hide}>
         Hide

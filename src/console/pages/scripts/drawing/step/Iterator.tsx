@@ -24,7 +24,7 @@ export function Iterator({ placed, set }: Props) {
         change={(next) => set(["value", "iterator"], next, "Items")}
       />
       <Text fz="xs" c="dimmed">
-        Steps in it get the item as flow_input.iter.value, and its number as flow_input.iter.index.
+        Its steps can read the item as flow_input.iter.value, and its number as flow_input.iter.index.
       </Text>
     </>
   );

@@ -74,7 +74,7 @@ function Names({ names, pick }: Omit<Props, "label">) {
       <ScrollArea.Autosize mah="20rem" type="auto" mt="xs" viewportProps={{ tabIndex: -1 }}>
         {isNone && (
           <Text c="dimmed" fz="sm">
-            {search ? "Nothing has this name." : "The flow has no inputs and no step before this one."}
+            {search ? "Nothing found." : "The flow has no inputs and no step before this one."}
           </Text>
         )}
         {found.map((name) => (
@@ -151,7 +151,7 @@ function Row({ name, pick, depth }: RowProps) {
             color="gray"
             size="xs"
             aria-expanded={isOpen}
-            aria-label={`What stands in ${expression}`}
+            aria-label={`Fields of ${expression}`}
             onClick={() => setOpen(!isOpen)}
           >
             {isOpen ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}

@@ -33,7 +33,7 @@ export function PathPart({ placed }: { placed: PlacedStep }) {
           href={kind === "flow" ? to.flow(workspace, path) : to.script(workspace, path)}
           fz="sm"
         >
-          Look at it
+          Open it
         </Anchor>
       )}
     </>

@@ -17,16 +17,16 @@ export function Rest({ value, shown, change }: Props) {
   return (
     <div>
       <Text fz="xs" c="dimmed" mb={4}>
-        What has no section here, as JSON.
+        Fields that have no input of their own, as JSON.
       </Text>
       <JsonEditor
         label="Other fields"
         value={readRest(value, shown)}
         change={(next) => isRecord(next) && change(replaceRest(value, shown, next))}
         wrong={(next) => {
-          if (!isRecord(next)) return "Other fields are an object: a name and a value for each.";
+          if (!isRecord(next)) return "Enter a JSON object with a name and a value for each field.";
           const elsewhere = findShown(next, shown);
-          return elsewhere && `${elsewhere} has a field of its own.`;
+          return elsewhere && `${elsewhere} has an input of its own.`;
         }}
         wrongEmpty="Write {} for no other fields."
         tellValid={nothing}

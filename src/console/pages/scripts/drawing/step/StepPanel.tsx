@@ -128,9 +128,9 @@ function IdInput({ placed }: { placed: PlacedStep }) {
   useEffect(() => setText(placed.id), [placed.id]);
   const taken =
     text !== placed.id && listSteps(drawing.flow).some(({ id }) => id === text)
-      ? `There is a step ${text} already`
+      ? `Another step has the id ${text}`
       : text !== placed.id && RESERVED.includes(text)
-        ? `${text} means another part of the flow`
+        ? `${text} is a reserved id`
         : undefined;
   const isFixed = typeof placed.path.at(-1) !== "number";
   return (
@@ -169,8 +169,8 @@ function Runs({ type, placed, set }: RunsProps) {
     case "whileloopflow":
       return (
         <p className="quiet">
-          It repeats its steps until one of them stops early (Options of that step). Each run gets
-          flow_input.iter.index.
+          It repeats its steps until one of them ends early (see the options of that step). Steps can read the
+          number of the iteration as flow_input.iter.index.
         </p>
       );
     case "branchone":
@@ -178,7 +178,9 @@ function Runs({ type, placed, set }: RunsProps) {
       return <Branches placed={placed} />;
     case "identity":
       return (
-        <p className="quiet">It passes on the result before it. Its options say whether it waits or asks.</p>
+        <p className="quiet">
+          It passes on the result of the previous step. Its options can add a wait or an approval.
+        </p>
       );
     default:
       return <Rest value={value} shown={new Set()} change={(next) => set(["value"], next, "Value")} />;

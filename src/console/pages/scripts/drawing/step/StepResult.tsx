@@ -21,9 +21,7 @@ export function StepResult({ placed }: { placed: PlacedStep }) {
   if (!run || !hasResult(run, placed)) {
     return (
       <Text c="dimmed">
-        {run
-          ? "The run that is shown has no result of it."
-          : "Run the flow once, and its result is shown here."}
+        {run ? "The run shown here has no result of this step." : "Run the flow once to see its result here."}
       </Text>
     );
   }

@@ -35,9 +35,7 @@ export function StepTry({ placed }: { placed: PlacedStep }) {
     <div className="stack">
       <Paper p="md">
         <Text fz="sm" c="dimmed" mb="sm">
-          {run
-            ? "Inputs as the run that is shown makes them."
-            : "Run the flow once, and its values stand here."}
+          {run ? "Inputs computed from the run shown here." : "Run the flow once to fill in its values here."}
         </Text>
         {hasForm ? (
           <Suspense fallback={<Loading rows={2} />}>

@@ -37,7 +37,7 @@ const FAILURE: OptionSection[] = [
   section(
     "retry.constant",
     "Retry at an interval",
-    "Tries again after the same pause",
+    "Retries after a constant delay",
     { attempts: 3, seconds: 5 },
     [
       field("number", "retry.constant.attempts", "Attempts"),
@@ -47,12 +47,12 @@ const FAILURE: OptionSection[] = [
   section(
     "retry.exponential",
     "Retry with backoff",
-    "Tries again after pauses that grow",
+    "Retries after delays that grow",
     { attempts: 3, multiplier: 1, seconds: 2, random_factor: 0 },
     [
       field("number", "retry.exponential.attempts", "Attempts"),
       field("number", "retry.exponential.multiplier", "Multiplier"),
-      field("number", "retry.exponential.seconds", "Base of the pause, in seconds"),
+      field("number", "retry.exponential.seconds", "Base of the delay, in seconds"),
       field("number", "retry.exponential.random_factor", "Jitter, in percent"),
     ],
   ),
@@ -61,7 +61,7 @@ const FAILURE: OptionSection[] = [
     "Retry only if",
     "Other failures are final",
     { expr: "error.name !== 'BadRequest'" },
-    [field("expression", "retry.retry_if.expr", "Condition of a retry")],
+    [field("expression", "retry.retry_if.expr", "Condition for a retry")],
   ),
   {
     title: "After a failure",
@@ -69,7 +69,7 @@ const FAILURE: OptionSection[] = [
       field(
         "switch",
         "continue_on_error",
-        "Go on after an error",
+        "Continue after an error",
         "The next step gets the error as its input.",
       ),
     ],
@@ -77,7 +77,7 @@ const FAILURE: OptionSection[] = [
 ];
 
 const CONTROL: OptionSection[] = [
-  section("skip_if", "Skip", "Does not run if this holds", { expr: "false" }, [
+  section("skip_if", "Skip", "Does not run if the condition is true", { expr: "false" }, [
     field("expression", "skip_if.expr", "Condition to skip the step"),
   ]),
   section(
@@ -87,7 +87,7 @@ const CONTROL: OptionSection[] = [
     { expr: "false", skip_if_stopped: false },
     [
       field("expression", "stop_after_if.expr", "Condition to end early"),
-      field("switch", "stop_after_if.skip_if_stopped", "Call the run skipped"),
+      field("switch", "stop_after_if.skip_if_stopped", "Mark the run as skipped"),
       field("text", "stop_after_if.error_message", "Fail with this message"),
       field("switch", "stop_after_if.error_include_result", "Keep the result in the error"),
     ],
@@ -99,20 +99,20 @@ const CONTROL: OptionSection[] = [
     { expr: "false", skip_if_stopped: false },
     [
       field("expression", "stop_after_all_iters_if.expr", "Condition to end after all iterations"),
-      field("switch", "stop_after_all_iters_if.skip_if_stopped", "Call the run skipped"),
+      field("switch", "stop_after_all_iters_if.skip_if_stopped", "Mark the run as skipped"),
       field("text", "stop_after_all_iters_if.error_message", "Fail with this message"),
       field("switch", "stop_after_all_iters_if.error_include_result", "Keep the result in the error"),
     ],
   ),
   section("suspend", "Approval", "Waits after the step until somebody approves", { required_events: 1 }, [
     field("number", "suspend.required_events", "Approvals needed"),
-    field("number", "suspend.timeout", "Give up after, in seconds"),
+    field("number", "suspend.timeout", "Time limit, in seconds"),
     field("json", "suspend.resume_form", "Form for approvers", '{ "schema": … }, a JSON Schema'),
     field("switch", "suspend.user_auth_required", "Approvers have to sign in"),
     field("transform", "suspend.user_groups_required", "Groups that may approve", "A list of names"),
-    field("switch", "suspend.self_approval_disabled", "Not by who started it"),
-    field("switch", "suspend.hide_cancel", "No button to reject"),
-    field("switch", "suspend.continue_on_disapprove_timeout", "Go on when rejected or out of time"),
+    field("switch", "suspend.self_approval_disabled", "Not by the user who started the flow"),
+    field("switch", "suspend.hide_cancel", "No reject button"),
+    field("switch", "suspend.continue_on_disapprove_timeout", "Continue after a rejection or timeout"),
   ]),
   section("sleep", "Wait", "Waits before the step, in seconds", { type: "static", value: 60 }, [
     field("transform", "sleep", "Seconds to wait"),
@@ -123,17 +123,17 @@ const RUNNING: OptionSection[] = [
   section("timeout", "Time limit", "Ends the step, in seconds", 300, [
     field("transform", "timeout", "Seconds to run"),
   ]),
-  section("cache_ttl", "Cache", "Gives the same result for the same inputs, for so many seconds", 600, [
+  section("cache_ttl", "Cache", "Reuses the result for the same inputs", 600, [
     field("number", "cache_ttl", "Seconds to keep the result"),
   ]),
   section(
     "mock",
     "Pinned result",
-    "Gives this result and runs nothing",
+    "Returns this result instead of running",
     { enabled: true, return_value: null },
     [field("switch", "mock.enabled", "Use the pinned result"), field("json", "mock.return_value", "Result")],
   ),
-  section("priority", "Priority", "Runs before jobs of a lower one, 0 to 100", 10, [
+  section("priority", "Priority", "Runs before jobs of lower priority, 0 to 100", 10, [
     field("number", "priority", "Priority of the step"),
   ]),
   {
@@ -147,13 +147,13 @@ const CODE: OptionSection[] = [
     title: "Worker and concurrency",
     fields: [
       field("text", "value.tag", "Tag of the workers that run it"),
-      field("number", "value.concurrent_limit", "At most so many at once"),
-      field("number", "value.concurrency_time_window_s", "Within so many seconds"),
+      field("number", "value.concurrent_limit", "Maximum at the same time"),
+      field("number", "value.concurrency_time_window_s", "Time window, in seconds"),
       field(
         "text",
         "value.custom_concurrency_key",
-        "Counted by",
-        "All steps with the same key count together.",
+        "Concurrency key",
+        "Steps with the same key share the limit.",
       ),
     ],
   },
@@ -164,7 +164,7 @@ const INLINE: OptionSection[] = [
     title: "Path and packages",
     fields: [
       field("text", "value.path", "Path of the code", "Kept for other clients."),
-      field("lines", "value.lock", "Lock of its packages", "Other code or another language removes it."),
+      field("lines", "value.lock", "Lock of its packages", "Removed when the code or language changes."),
     ],
   },
 ];
@@ -173,7 +173,7 @@ const SCRIPT: OptionSection[] = [
   {
     title: "Version and worker",
     fields: [
-      field("text", "value.hash", "Always this version", "Its hash; empty for the newest one."),
+      field("text", "value.hash", "Fixed version", "Its hash; empty for the newest one."),
       field("text", "value.tag_override", "Tag of the workers that run it"),
     ],
   },
@@ -183,16 +183,16 @@ const LOOP: OptionSection[] = [
   {
     title: "Iterations",
     fields: [
-      field("switch", "value.skip_failures", "Go on with the next item after a failure"),
-      field("switch", "value.parallel", "Run iterations side by side"),
-      field("transform", "value.parallelism", "At most so many side by side"),
+      field("switch", "value.skip_failures", "Continue with the next item after a failure"),
+      field("switch", "value.parallel", "Run iterations in parallel"),
+      field("transform", "value.parallelism", "Maximum in parallel"),
       field("switch", "value.squash", "Run all in one process"),
     ],
   },
 ];
 
 const BRANCHES: OptionSection[] = [
-  { title: "Branches", fields: [field("switch", "value.parallel", "Run branches side by side")] },
+  { title: "Branches", fields: [field("switch", "value.parallel", "Run branches in parallel")] },
 ];
 
 const IDENTITY: OptionSection[] = [
@@ -226,8 +226,8 @@ export const FLOW_OPTIONS: OptionSection[] = [
       field(
         "expression",
         "value.early_return",
-        "Answer a synchronous call with",
-        "The run goes on after it.",
+        "Early response to a synchronous call",
+        "The run continues after it.",
       ),
       field("number", "value.cache_ttl", "Cache the result for, in seconds"),
       field("number", "value.priority", "Priority, 0 to 100"),
@@ -238,17 +238,17 @@ export const FLOW_OPTIONS: OptionSection[] = [
   {
     title: "Concurrency",
     fields: [
-      field("number", "value.concurrent_limit", "At most so many runs at once"),
-      field("number", "value.concurrency_time_window_s", "Within so many seconds"),
-      field("text", "value.concurrency_key", "Counted by"),
+      field("number", "value.concurrent_limit", "Maximum runs at the same time"),
+      field("number", "value.concurrency_time_window_s", "Time window, in seconds"),
+      field("text", "value.concurrency_key", "Concurrency key"),
     ],
   },
   {
     title: "Others",
     fields: [
       field("json", "value.flow_env", "Names and values that all steps can use, as flow_env"),
-      field("switch", "ws_error_handler_muted", "Keep the workspace's error handler out"),
-      field("switch", "visible_to_runner_only", "Runs are seen by who started them alone"),
+      field("switch", "ws_error_handler_muted", "A failure does not start the workspace's error handler"),
+      field("switch", "visible_to_runner_only", "Only the user who started a run can see it"),
     ],
   },
 ];

@@ -72,10 +72,10 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
       <Group justify="space-between">
         <Text c="dimmed" role="status">
           {!isChanged
-            ? "As it is deployed"
+            ? "No changes since the last deployment"
             : isStored
-              ? "Changed, and kept in this browser until it is deployed"
-              : "Changed, but this browser has no room to keep it: deploy it before you close the page"}
+              ? "Changed. The changes are saved in this browser until you deploy"
+              : "Changed, but this browser has no space left to save the changes: deploy before you close the page"}
         </Text>
         <Group gap="xs">
           {isChanged && (
@@ -90,7 +90,7 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
       </Group>
       {isChanged && base !== flow.version_id && (
         <Alert color="yellow" variant="light">
-          This was begun from version {base}; version {flow.version_id} is deployed now.
+          Your changes are based on version {base}; version {flow.version_id} is deployed now.
         </Alert>
       )}
       <Suspense fallback={<Loading rows={3} />}>
