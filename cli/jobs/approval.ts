@@ -39,14 +39,14 @@ export async function readApprovalForm(client: ServiceClient, job: JobRef): Prom
   return request?.schema;
 }
 
-export interface Answer {
+export interface ApprovalAnswer {
   approved: boolean;
   /** The value of `resume` in the next step. */
   value: Record<string, unknown>;
 }
 
 /** Answers the approval that a flow, or one of its steps, waits for. @throws CliError */
-export async function answerFlow(client: ServiceClient, job: JobRef, answer: Answer): Promise<void> {
+export async function answerFlow(client: ServiceClient, job: JobRef, answer: ApprovalAnswer): Promise<void> {
   const links = await requestLinks(client, job);
   const link = new URL(answer.approved ? links.resume : links.cancel);
   const response = await client.send(link.pathname.slice(link.pathname.indexOf("/api/")), {

@@ -8,7 +8,10 @@ import type { SyncStep } from "../plan.ts";
 import { type Item, itemPlace } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** Creating a list replaces the previous one. @throws CliError with the service's reason */
+/**
+ * Creates or deletes a list of dependencies; a new list replaces the one of the same name.
+ * @throws CliError with the service's reason
+ */
 export async function deployDependencies(
   { client, workspace }: Deployment,
   item: Item,

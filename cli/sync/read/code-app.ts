@@ -6,7 +6,7 @@
 import { join } from "node:path";
 import { notParsed, parseYaml } from "../../jobs/flow-file.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { inlineEnding, inlineLanguage } from "./inline.ts";
+import { inlineEnding, parseCodeFileName } from "./inline.ts";
 import type { Fields } from "./items.ts";
 
 const BACKEND = "backend/";
@@ -81,7 +81,7 @@ async function readRunnables(
   const runnables: Fields = {};
   const code = new Map<string, Fields>();
   for (const [name, content] of files) {
-    const found = inlineLanguage(name, default_ts);
+    const found = parseCodeFileName(name, default_ts);
     if (!found) continue;
     const lock = files.get(`${found.stem}.lock`);
     code.set(found.stem, { content, language: found.language, ...(lock && { lock }) });

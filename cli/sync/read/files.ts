@@ -17,8 +17,8 @@ import {
   type Kind,
   parseScriptName,
 } from "./items.ts";
-import { type Forms, keepForm } from "./kept-form.ts";
 import { resolveItemFile } from "./layout.ts";
+import { type Forms, preserveFormatting } from "./preserve-formatting.ts";
 
 /** File ending by resource type, without the dot, for types that are stored as files. */
 export type FileTypes = Record<string, string>;
@@ -171,7 +171,7 @@ export async function writeItem(
     mkdirSync(dirname(file), { recursive: true });
     const there = Bun.file(resolveItemFile(root, name));
     const isKept = name.endsWith(".yaml") && before?.files.includes(name) && (await there.exists());
-    await there.write(isKept ? keepForm(await there.text(), text, formsOf(item, name)) : text);
+    await there.write(isKept ? preserveFormatting(await there.text(), text, formsOf(item, name)) : text);
   }
   if (before)
     removeItemFiles(

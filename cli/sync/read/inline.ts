@@ -108,7 +108,7 @@ const LANGUAGES_BY_INLINE_ENDING: readonly [ending: string, language: string][] 
   .sort(([a], [b]) => b.length - a.length);
 
 /** Parses the name of a file with code; undefined for other files. */
-export function inlineLanguage(
+export function parseCodeFileName(
   name: string,
   default_ts: "bun" | "deno",
 ): { stem: string; language: string } | undefined {

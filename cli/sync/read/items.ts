@@ -42,7 +42,7 @@ export interface Item {
   build?: () => Promise<AppBundle>;
 }
 
-/** What a browser loads for an app of code. */
+/** Files that a browser loads for an app of code. */
 export interface AppBundle {
   js: string;
   css: string;

@@ -51,17 +51,17 @@ export function defineQuery<W extends string[]>(
 
 /**
  * Defines a cluster barrier.
- * @param heed called on every other server; once it resolves, that server acts on the message. May be called more than
+ * @param apply called on every other server; once it resolves, that server acts on the message. May be called more than
  * once
  * @returns a function that resolves once every server listed by `whom` has acknowledged, or after `most_ms`, since a
  * live server may be cut off
  */
 export function defineBarrier<W extends string[]>(
   name: string,
-  heed: (app: App, ...words: W) => Promise<void>,
+  apply: (app: App, ...words: W) => Promise<void>,
 ): (app: App, whom: () => Promise<readonly string[]>, most_ms: number, ...words: W) => Promise<void> {
   const heeding = async (app: App, ...words: string[]) => {
-    await heed(app, ...(words as W));
+    await apply(app, ...(words as W));
     return app.queue.worker;
   };
   replyHandlers.set(name, heeding);

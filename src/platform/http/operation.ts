@@ -19,7 +19,7 @@ export type Method = "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
  */
 export type Access = "anyone" | "user" | "member" | "author" | "admin" | "devops" | "superAdmin";
 
-/** Weight of the session cookie for an operation; `last`: a token in the query takes precedence. */
+/** Whether an operation accepts the session cookie; `last`: only without a token in the query. */
 export type CookieRule = "counts" | "last" | "ignored";
 
 /** Form of a success response. */

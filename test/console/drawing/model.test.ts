@@ -40,8 +40,8 @@ test("steps are inserted, moved, wrapped, unwrapped and removed", () => {
   expect(commands.wrapSteps(EXAMPLE, select("a", "end"), "forloopflow")[0]).toBe(EXAMPLE);
   expect(outline(commands.unwrapStep(EXAMPLE, "c"))).toBe("a l ·x ·y ·z end");
   expect(outline(commands.removeSteps(EXAMPLE, select("l", "y")))).toBe("a end");
-  const [failing] = commands.addApart(EXAMPLE, "failure");
-  const [both] = commands.addApart(failing, "preprocessor");
+  const [failing] = commands.addSpecialStep(EXAMPLE, "failure");
+  const [both] = commands.addSpecialStep(failing, "preprocessor");
   expect(outline(commands.removeSteps(both, select("failure", "preprocessor")))).toBe(outline(EXAMPLE));
   const [copied, copies] = commands.duplicateSteps(EXAMPLE, select("l"));
   expect([copies, outline(copied)]).toEqual([["b"], "a l ·x ·c ··y ··z b ·d ·e ··f ··g end"]);

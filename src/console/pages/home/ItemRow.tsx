@@ -24,7 +24,7 @@ interface Props {
   star: (item: Item) => void;
 }
 
-/** Redrawn only when what it shows is another: the list is long, and read again often. */
+/** Rendered again only if its item has changed: the list is long and often refetched. */
 export const ItemRow = memo(Row, (a, b) => a.workspace === b.workspace && isSame(a.item, b.item));
 
 function Row({ workspace, item, star }: Props) {

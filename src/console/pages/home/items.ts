@@ -19,7 +19,7 @@ type Scripts = Answer<"GET /w/{workspace}/scripts/list">;
 type Flows = Answer<"GET /w/{workspace}/flows/list">;
 type Apps = Answer<"GET /w/{workspace}/apps/list">;
 
-/** What may have run: everything that is deployed. */
+/** Returns the deployed scripts and flows: only these can have runs. */
 export function runnablesOf(scripts: Scripts = [], flows: Flows = []) {
   const of = <K extends "script" | "flow">(kind: K, list: { path: string; draft_only: boolean }[]) =>
     list.flatMap(({ path, draft_only }) => (draft_only ? [] : [{ kind, path }]));

@@ -6,8 +6,8 @@ import { type Filters, toQuery } from "./filters.ts";
 export const PAGE_SIZE = 100;
 const SEARCHED_UNTIL_HEADER = "searched-until";
 
-/** Where a page begins. */
-export interface Place {
+/** Start of a page of runs. */
+export interface PageStart {
   /** Creation time; runs of this time may be on the page before too. Empty: the newest. */
   before: string;
   /** Runs from there on that are left out. */
@@ -17,12 +17,12 @@ export interface Place {
 export interface Page {
   rows: Job[];
   /** Undefined: no older runs exist. */
-  next?: Place;
+  next?: PageStart;
   /** Set if the time for a search was over: runs created by then were not looked at yet. */
   reached?: string;
 }
 
-const NEWEST: Place = { before: "", skipped: 0 };
+const NEWEST: PageStart = { before: "", skipped: 0 };
 
 export function readPage(
   workspace: string,
@@ -35,13 +35,13 @@ export function readPage(
     : searchRuns(workspace, filters, place, signal);
 }
 
-const from = ({ before }: Place) => (before === "" ? {} : { created_before: before });
+const from = ({ before }: PageStart) => (before === "" ? {} : { created_before: before });
 const beyond = (reached: string): Partial<Page> => ({ next: { before: reached, skipped: 0 }, reached });
 
 async function listRuns(
   workspace: string,
   filters: Filters,
-  place: Place,
+  place: PageStart,
   signal: AbortSignal | undefined,
 ): Promise<Page> {
   const page = Math.floor(place.skipped / PAGE_SIZE) + 1;
@@ -61,7 +61,7 @@ async function listRuns(
 async function searchRuns(
   workspace: string,
   filters: Filters,
-  place: Place,
+  place: PageStart,
   signal: AbortSignal | undefined,
 ): Promise<Page> {
   const words = { search_query: filters.text, pagination_offset: place.skipped, include_args: false };

@@ -20,8 +20,8 @@ export const schemeLabel = (scheme: Scheme): string =>
 export const isSignatureComplete = ({ scheme, secret, header }: Signature): boolean =>
   secret !== "" && (scheme !== "hmac_sha256" || Boolean(header));
 
-/** Returns it without what its scheme does not use. */
-export const usedOf = ({ scheme, secret, header, tolerance_s }: Signature): Signature => ({
+/** Returns the rule as it is sent, without fields that its scheme does not use. */
+export const normalizeSignature = ({ scheme, secret, header, tolerance_s }: Signature): Signature => ({
   scheme,
   secret,
   header: scheme === "hmac_sha256" ? (header ?? null) : null,

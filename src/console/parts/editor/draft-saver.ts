@@ -8,7 +8,7 @@ const RETRY_AFTER_MS = 2_000;
 const LONGEST_RETRY_MS = 60_000;
 
 /** `elsewhere`: saving has stopped, because another tab or browser saved the draft too. */
-export type Kept = "" | "saving" | "kept" | "failed" | "elsewhere";
+export type DraftStatus = "" | "saving" | "kept" | "failed" | "elsewhere";
 
 /** The draft was saved, deployed or discarded in another tab or browser of the user. */
 export class SavedElsewhere extends Error {
@@ -31,7 +31,7 @@ export class DraftSaver<T> {
   #kept: string | undefined;
   #newest: T;
   #store: DraftStore<T>;
-  #tell: (kept: Kept) => void;
+  #tell: (kept: DraftStatus) => void;
   #saving: Promise<void> | undefined;
   #isHeld = false;
   #isElsewhere = false;
@@ -39,7 +39,12 @@ export class DraftSaver<T> {
   #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #retryAfter: number;
 
-  constructor(draft: T, store: DraftStore<T>, tell: (kept: Kept) => void, retryAfter = RETRY_AFTER_MS) {
+  constructor(
+    draft: T,
+    store: DraftStore<T>,
+    tell: (kept: DraftStatus) => void,
+    retryAfter = RETRY_AFTER_MS,
+  ) {
     this.#kept = writeJson(draft);
     this.#newest = draft;
     this.#store = store;
@@ -139,7 +144,7 @@ export class DraftSaver<T> {
 
 /** Saves a draft after a pause in typing, and when the page is left. */
 export function useDraftSaver<T>(draft: T, store: DraftStore<T>) {
-  const [kept, setKept] = useState<Kept>("");
+  const [kept, setKept] = useState<DraftStatus>("");
   const [keeper] = useState(() => new DraftSaver<T>(draft, store, setKept));
   const text = writeJson(draft);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the draft is a new object each time, its text is not
@@ -172,4 +177,4 @@ export function useDraftSaver<T>(draft: T, store: DraftStore<T>) {
   return { kept, end: keeper.end, keepMine: keeper.keepMine };
 }
 
-const isStopped = (kept: Kept): boolean => kept === "failed" || kept === "elsewhere";
+const isStopped = (kept: DraftStatus): boolean => kept === "failed" || kept === "elsewhere";

@@ -11,7 +11,7 @@ export type Approval = FlowSteps["approvals"][number];
 export type Picked = Readonly<Record<string, number>>;
 
 /** A step's state in the selected iterations. */
-export interface Seen {
+export interface StepRunState {
   state: RunState;
   /** The newest attempt. */
   job: StepJob | undefined;
@@ -45,7 +45,7 @@ function iterationsOf(jobs: StepJob[]): StepJob[] {
 }
 
 export class RunModel {
-  readonly seen = new Map<string, Seen>();
+  readonly seen = new Map<string, StepRunState>();
   private readonly children = new Map<string, Map<string, StepJob[]>>();
   private readonly awaited: ReadonlySet<string>;
   private readonly picked: Picked;
@@ -133,7 +133,7 @@ export class RunModel {
     return order.find((each) => states.has(each)) ?? "skipped";
   }
 
-  private note(node: StepOutline, seen: Partial<Seen> & { job: StepJob; attempts: StepJob[] }): void {
+  private note(node: StepOutline, seen: Partial<StepRunState> & { job: StepJob; attempts: StepJob[] }): void {
     const state = this.stateOf(seen.job);
     this.seen.set(node.id, { state, iterations: [], picked: undefined, branch: undefined, ...seen });
   }

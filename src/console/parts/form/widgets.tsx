@@ -76,7 +76,7 @@ export function MomentWidget({
   );
 }
 
-/** A yes or no, with what it means below. */
+/** Checkbox with its description below. */
 export function CheckboxWidget({
   id,
   label,

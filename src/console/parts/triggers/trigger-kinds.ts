@@ -1,4 +1,4 @@
-/** What starts runs, apart from schedules, by the API's names: as it reads after "by". */
+/** Names of the triggers that start runs, except schedules, by the API's names. Each follows the word "by". */
 export const TRIGGER_KINDS: Record<string, string> = {
   http: "an HTTP route",
   websocket: "a WebSocket",

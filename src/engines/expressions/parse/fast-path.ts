@@ -13,7 +13,7 @@ import { findStaticName } from "./names.ts";
 import { BINARY, concatenate, readProperty, requireExact, throwUnsure, UNARY, UNSURE } from "./operators.ts";
 import { entryToValue, type GivenValues } from "./scope.ts";
 
-/** @returns the JSON value, or UNSURE */
+/** Evaluates an expression without the sandbox. @returns the JSON value, or UNSURE if the sandbox must decide */
 export type FastPath = (given: GivenValues) => unknown;
 
 interface FastRun {

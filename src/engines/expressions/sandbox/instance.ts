@@ -38,7 +38,7 @@ const MAX_IDLE_INSTANCES = 4;
 const idle: QuickJsInstance[] = [];
 let program: Promise<MeteredProgram> | undefined;
 
-/** @param memory_mb at least 16; the interpreter itself needs about 2 */
+/** Takes an idle interpreter, or creates one. @param memory_mb at least 16; the interpreter itself needs about 2 */
 export async function acquireInstance(memory_mb: number): Promise<QuickJsInstance> {
   const at = idle.findIndex((instance) => instance.memory_mb === memory_mb);
   if (at >= 0) return idle.splice(at, 1)[0]!;

@@ -38,6 +38,7 @@ const COUNTER_EXPORT = "fuel";
 const BULK_SHIFT = 4;
 
 /**
+ * Inserts the counting into a WebAssembly module.
  * @throws Error if the module has no such import, or uses features that QuickJS does not (SIMD, exceptions, references)
  */
 export function meterModule(module: Uint8Array): MeteredModule {

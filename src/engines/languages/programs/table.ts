@@ -18,8 +18,8 @@ export function programOf(language: string): ProgramAdapter | undefined {
 }
 
 /**
- * Returns what runs code and what it imports: Deno is needed only where something of it is used. Undefined if the code
- * is only stored.
+ * Returns the runtime of code and its imports: Deno only if they use the global `Deno`. Undefined if the code is only
+ * stored.
  */
 export function runtimeOfCode(
   language: string,

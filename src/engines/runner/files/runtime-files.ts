@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { RunnableLanguage } from "../../languages/languages.ts";
-import { bundlePrograms, sourceOf } from "./source-of.ts" with { type: "macro" };
+import { bundlePrograms, readSource } from "./source-of.ts" with { type: "macro" };
 
 export interface RuntimeFiles {
   directory: string;
@@ -32,19 +32,19 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
         "runner/sandbox/walls/launcher.ts",
       ]),
     ),
-    ["runner/child/wrappers/to-json.ts", sourceOf("runner/child/wrappers/to-json.ts")],
-    ["runner/child/program.py", sourceOf("runner/child/program.py")],
-    ["runner/child/python-path/wmill.py", sourceOf("runner/child/python-path/wmill.py")],
-    ["runner/child/wrappers/prelude.sh", sourceOf("runner/child/wrappers/prelude.sh")],
-    ["runner/child/wrappers/run.php", sourceOf("runner/child/wrappers/run.php")],
-    ["runner/child/wrappers/run.rb", sourceOf("runner/child/wrappers/run.rb")],
-    ["runner/child/wrappers/run.ps1", sourceOf("runner/child/wrappers/run.ps1")],
-    ["runner/child/wrappers/run_deno.ts", sourceOf("runner/child/wrappers/run_deno.ts")],
-    ["runner/child/wrappers/main.go", sourceOf("runner/child/wrappers/main.go")],
-    ["runner/child/wrappers/main.rs", sourceOf("runner/child/wrappers/main.rs")],
-    ["runner/child/wrappers/main_crates.rs", sourceOf("runner/child/wrappers/main_crates.rs")],
-    ["runner/child/wrappers/from_json.rs", sourceOf("runner/child/wrappers/from_json.rs")],
-    ["runner/child/wrappers/json.rs", sourceOf("runner/child/wrappers/json.rs")],
+    ["runner/child/wrappers/to-json.ts", readSource("runner/child/wrappers/to-json.ts")],
+    ["runner/child/program.py", readSource("runner/child/program.py")],
+    ["runner/child/python-path/wmill.py", readSource("runner/child/python-path/wmill.py")],
+    ["runner/child/wrappers/prelude.sh", readSource("runner/child/wrappers/prelude.sh")],
+    ["runner/child/wrappers/run.php", readSource("runner/child/wrappers/run.php")],
+    ["runner/child/wrappers/run.rb", readSource("runner/child/wrappers/run.rb")],
+    ["runner/child/wrappers/run.ps1", readSource("runner/child/wrappers/run.ps1")],
+    ["runner/child/wrappers/run_deno.ts", readSource("runner/child/wrappers/run_deno.ts")],
+    ["runner/child/wrappers/main.go", readSource("runner/child/wrappers/main.go")],
+    ["runner/child/wrappers/main.rs", readSource("runner/child/wrappers/main.rs")],
+    ["runner/child/wrappers/main_crates.rs", readSource("runner/child/wrappers/main_crates.rs")],
+    ["runner/child/wrappers/from_json.rs", readSource("runner/child/wrappers/from_json.rs")],
+    ["runner/child/wrappers/json.rs", readSource("runner/child/wrappers/json.rs")],
   ];
   const digest = sha256(sources.map(([, text]) => text).join("\0")).slice(0, 16);
   const folder = join(directory, "runtime", digest);

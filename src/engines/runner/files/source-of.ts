@@ -6,8 +6,8 @@ import { fileURLToPath } from "node:url";
 
 const engines = fileURLToPath(new URL("../../", import.meta.url));
 
-/** @param path relative to src/engines */
-export function sourceOf(path: string): string {
+/** Reads a source file. @param path relative to src/engines */
+export function readSource(path: string): string {
   return readFileSync(join(engines, path), "utf8");
 }
 

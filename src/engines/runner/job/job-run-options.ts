@@ -31,7 +31,7 @@ export interface JobRunOptions {
   onFinished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
 }
 
-/** @param onStream called with each chunk of the result stream */
+/** Creates the receiver of a job's output. @param onStream called with each chunk of the result stream */
 export function createSink(
   { request, options }: JobRunOptions,
   onStream: (text: string) => void,

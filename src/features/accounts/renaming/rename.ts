@@ -41,7 +41,7 @@ import { invalidateIdentity } from "../sessions/sessions.ts";
 import { getUser, requireFreeInstanceUsername } from "../users/service.ts";
 import { recordMoves } from "./moved-events.ts";
 import { deleteStalePaths, renameAuthor, renamePathPrefix, rewriteMentions } from "./references.ts";
-import { renamingOf } from "./rewrite-json.ts";
+import { createRenaming } from "./rewrite-json.ts";
 
 /** Time limit of the first transaction; the remaining parts run in transactions of their own. */
 const FIRST_TRANSACTION_MS = dialect === "sqlite" ? 25 : 250;
@@ -93,7 +93,7 @@ async function changeName(app: App, tx: Tx, { workspace_id, email, from, to }: N
       `${occupied} already exists where u/${from}/… of workspace ${workspace_id} would be moved`,
     );
   }
-  await deleteStalePaths(app, tx, renamingOf({ workspace_id, email, from, to }));
+  await deleteStalePaths(app, tx, createRenaming({ workspace_id, email, from, to }));
   await tx
     .update(workspaceMembers)
     .set({ username: to })
@@ -103,7 +103,7 @@ async function changeName(app: App, tx: Tx, { workspace_id, email, from, to }: N
 
 /** Renames everything in the caller's transaction, unless it takes too long. @returns whether all parts are done */
 async function renameAllWithin(app: App, tx: Tx, names: Names, deadline: number): Promise<boolean> {
-  const renaming = renamingOf(names);
+  const renaming = createRenaming(names);
   for await (const part of renamingParts(app, tx, renaming, { inTransaction: true })) {
     if (part.continues || performance.now() > deadline) return false;
     await part.run?.(tx);
@@ -127,7 +127,7 @@ const renaming = defineResumable<Names>("the renaming of a user", {
   hold: (app, { workspace_id, from, to }) => announceRenaming(app, workspace_id, from, to),
   async finish(app, names) {
     const { workspace_id } = names;
-    const renaming = renamingOf(names);
+    const renaming = createRenaming(names);
     await runApart(app, renamingParts(app, app.db.read, renaming, { inTransaction: false }));
     await runApart(app, recordMoves(app, app.db.read, renaming));
     await app.db.write(async (tx) => {

@@ -11,8 +11,8 @@ const EXPRESSION_FIELDS = new Set(["expr", "skip_expr"]);
 
 type RewriteText = (text: string) => string;
 
-/** A renaming with its rewriters. */
-export function renamingOf(names: Omit<RenameParameters, "rewrite">): RenameParameters {
+/** Creates the parameters of a renaming, with functions that rewrite JSON. */
+export function createRenaming(names: Omit<RenameParameters, "rewrite">): RenameParameters {
   return { ...names, rewrite: createRewriters(names.from, names.to) };
 }
 

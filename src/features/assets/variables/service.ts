@@ -260,7 +260,7 @@ const hasResourceAtPath = and(
   eq(resources.path, variables.path),
 );
 
-/** @throws NotFound, also if the caller may not read it */
+/** Returns a variable's row and `linked`. @throws NotFound, also if the caller may not read it */
 export async function getShownVariable(ctx: WorkspaceContext, path: string): Promise<ShownVariable> {
   const row = await getVariable(ctx, path);
   const [resource] = await ctx.app.db.read

@@ -11,8 +11,8 @@ import { type Script, scripts } from "./tables.ts";
 import { findLatestScript, findLiveScript } from "./versions.ts";
 
 /**
- * Deletes a path with all versions and drafts; if an archived script was begun anew there, only what was begun. Queued
- * jobs of it fail with an error that says so. @throws NotFound, Forbidden
+ * Deletes a path with all versions and drafts. If a new draft replaces an archived script there, only the draft is
+ * deleted. Queued jobs of the script fail with an error that says so. @throws NotFound, Forbidden
  */
 export async function deleteScriptPath(ctx: WorkspaceContext, path: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;

@@ -16,7 +16,7 @@ export interface FormField {
 
 type JsonFields = Record<string, unknown>;
 
-/** Defaults and choices in the step's result. */
+/** Defaults and choices of the form's fields, taken from the step's result. */
 export interface FormHints {
   default_args?: unknown;
   enums?: unknown;

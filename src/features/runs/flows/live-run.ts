@@ -185,6 +185,7 @@ async function loadItems(db: Reader, run: FlowRun): Promise<void> {
   }
 }
 
+/** Returns the key of a loop's items in `FlowRun.items`. */
 export function itemsKey(frame_id: string, module: string): string {
   return `${frame_id} ${module}`;
 }

@@ -58,7 +58,7 @@ const statements = { log: createStatements(jobLogs), stream: createStatements(jo
  */
 export async function storeOutput(
   tx: Tx,
-  said: OutputKind,
+  kind: OutputKind,
   job_id: string,
   text: TextWindow,
   from: number,
@@ -67,7 +67,7 @@ export async function storeOutput(
   for (;;) {
     const content = text.textFrom(seq, MAX_PIECE_CHARS);
     if (!content) return seq;
-    await tx.exec(statements[said].insert, { job_id, seq, content });
+    await tx.exec(statements[kind].insert, { job_id, seq, content });
     seq += content.length;
   }
 }
@@ -75,7 +75,7 @@ export async function storeOutput(
 /** Reads stored text from an offset on. It is shorter than `limit` characters only at the end of the text. */
 export async function readStoredOutput(
   app: App,
-  said: OutputKind,
+  kind: OutputKind,
   job_id: string,
   offset: number,
   limit: number,
@@ -83,7 +83,7 @@ export async function readStoredOutput(
   let text = "";
   while (text.length < limit) {
     const at = offset + text.length;
-    const [piece] = await app.db.read.exec(statements[said].pieceAt, { job_id, offset: at });
+    const [piece] = await app.db.read.exec(statements[kind].pieceAt, { job_id, offset: at });
     const more = piece ? sliceTextFrom(piece.content, at - Number(piece.seq)) : "";
     if (more === "") break;
     text += more;
@@ -94,19 +94,19 @@ export async function readStoredOutput(
 /** Reads text from an offset up to now: stored pieces, then the tail of a job that runs here. */
 export async function readOutput(
   app: App,
-  said: OutputKind,
+  kind: OutputKind,
   job_id: string,
   offset: number,
 ): Promise<string> {
   const all = Number.POSITIVE_INFINITY;
   const tail = app.events.findTail(job_id);
-  const live = tail?.[said].textFrom(offset, all);
+  const live = tail?.[kind].textFrom(offset, all);
   if (live !== undefined) return live;
-  let text = await readStoredOutput(app, said, job_id, offset, all);
+  let text = await readStoredOutput(app, kind, job_id, offset, all);
   if (!tail) return text;
   for (;;) {
     const at = offset + text.length;
-    const more = tail[said].textFrom(at, all) ?? (await readStoredOutput(app, said, job_id, at, all));
+    const more = tail[kind].textFrom(at, all) ?? (await readStoredOutput(app, kind, job_id, at, all));
     if (more === "") return text;
     text += more;
   }

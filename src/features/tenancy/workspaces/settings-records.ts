@@ -108,10 +108,10 @@ const DefaultHandler = z.looseObject({
   workspace_handler_muted: z.boolean().optional(),
 });
 
-/** What other clients show to operators; stored for them, without effect here. */
+/** Settings of what other clients show to operators; stored for these clients, without effect on the server. */
 export const OperatorSettings = z.record(z.string(), z.unknown());
 
-/** What runs after every successful job of an existing instance. It is kept for clients, and not run. */
+/** Handler of successful jobs, as in existing instances. It is stored for clients, and not run. */
 export const SuccessHandler = z.looseObject({
   path: z.string(),
   extra_args: z.record(z.string(), z.unknown()).nullish(),

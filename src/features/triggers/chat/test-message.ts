@@ -37,7 +37,10 @@ interface TestMessage {
   test_msg: string;
 }
 
-/** @returns the job's id. @throws BadRequest if the workspace is not connected, NotFound for an unknown script */
+/**
+ * Starts a script that sends a test message to a channel of the connected chat.
+ * @returns the job's id. @throws BadRequest if the workspace is not connected, NotFound for an unknown script
+ */
 export async function runTestMessage(ctx: WorkspaceContext, trial: TestMessage): Promise<string> {
   const { app, caller } = ctx;
   const { workspace_id } = caller.member;

@@ -12,8 +12,8 @@ import {
   type FlowSteps,
   type Picked,
   RunModel,
-  type Seen,
   type StepJob,
+  type StepRunState,
 } from "../../../parts/flow/run-model.ts";
 import { type StepNode, treeOf } from "../../../parts/flow/tree.ts";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -237,7 +237,11 @@ function timesOf(iterations: StepJob[]): string {
   return failed > 0 ? `${iterations.length} iterations, ${failed} failed` : `${iterations.length} iterations`;
 }
 
-function decorationOf(node: StepNode, seen: Seen, pick: (id: string, index: number) => void): Decoration {
+function decorationOf(
+  node: StepNode,
+  seen: StepRunState,
+  pick: (id: string, index: number) => void,
+): Decoration {
   const { word, tone, Icon } = STATES[seen.state];
   const { job, attempts, iterations } = seen;
   const took = iterations.length === 0 && job?.duration_ms !== undefined ? duration(job.duration_ms) : "";

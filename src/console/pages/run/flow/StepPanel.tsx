@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { addressOf } from "../../../api/call.ts";
 import { useLive } from "../../../api/live.ts";
-import type { Seen } from "../../../parts/flow/run-model.ts";
+import type { StepRunState } from "../../../parts/flow/run-model.ts";
 import type { StepNode } from "../../../parts/flow/tree.ts";
 import { oneRun, useFollowing } from "../../../parts/following.ts";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -25,7 +25,7 @@ export interface Restart {
 interface Props {
   workspace: string;
   node: StepNode;
-  seen: Seen | undefined;
+  seen: StepRunState | undefined;
   restart: Restart;
   /** Address of the editor with this step open; undefined: not offered. */
   repair: string | undefined;

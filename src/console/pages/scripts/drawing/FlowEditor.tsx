@@ -19,7 +19,7 @@ import { Toolbar } from "./canvas/Toolbar.tsx";
 import { DrawingProvider } from "./context.ts";
 import { Deploy } from "./Deploy.tsx";
 import { listProblems } from "./model/check.ts";
-import { addApart, insertSteps } from "./model/commands.ts";
+import { addSpecialStep, insertSteps } from "./model/commands.ts";
 import type { FlowDocument } from "./model/document.ts";
 import { findPlaced, type PlacedStep, type Slot, slotAfter } from "./model/steps.ts";
 import { OpenApiDialog } from "./openapi/OpenApiDialog.tsx";
@@ -215,7 +215,7 @@ export function FlowEditor(props: Props) {
             apart={(["failure", "preprocessor"] as const).filter(
               (which) => !isRecord(flow.value[`${which}_module`]),
             )}
-            addApart={(which) => insert((before) => addApart(before, which))}
+            addSpecialStep={(which) => insert((before) => addSpecialStep(before, which))}
             fromApi={() => setApiSlot(slot)}
             close={() => setSlot(undefined)}
           />

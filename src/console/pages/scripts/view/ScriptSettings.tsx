@@ -14,7 +14,7 @@ import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { SignatureInput } from "../../../parts/calling/SignatureInput.tsx";
-import { isSignatureComplete, NEW_SIGNATURE, usedOf } from "../../../parts/calling/signatures.ts";
+import { isSignatureComplete, NEW_SIGNATURE, normalizeSignature } from "../../../parts/calling/signatures.ts";
 import { toNewScript } from "../../../parts/scripts.ts";
 
 interface Props {
@@ -91,7 +91,7 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
   );
   const save = () =>
     act(async () => {
-      const signature = value.signature ? usedOf(value.signature) : null;
+      const signature = value.signature ? normalizeSignature(value.signature) : null;
       const body = { ...toNewScript(script), ...value, signature, deployment_message: "Settings changed" };
       await call("POST /w/{workspace}/scripts/create", { workspace, body: body as never });
       return "Deployed with these settings";

@@ -6,8 +6,8 @@ import { secretPlaces } from "../../../parts/calling/secret-places.ts";
 import {
   isSignatureComplete,
   NEW_SIGNATURE,
+  normalizeSignature,
   type Signature,
-  usedOf,
 } from "../../../parts/calling/signatures.ts";
 import { AUTHENTICATIONS, type Authentication } from "./callers.ts";
 import type { RouteFields } from "./queries.ts";
@@ -47,7 +47,7 @@ export function toFields(callers: Callers): Fields {
   return {
     authentication_method: callers.method,
     authentication_resource_path: needsPlace(callers) ? callers.secret : null,
-    signature: isByVariable(callers) ? usedOf(callers.signature) : null,
+    signature: isByVariable(callers) ? normalizeSignature(callers.signature) : null,
   };
 }
 

@@ -8,7 +8,7 @@ import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { type Callers, CallersInput, callersOfRoute, isCallersComplete, toFields } from "./CallersInput.tsx";
 import { REQUEST_TYPES, routeAddress } from "./callers.ts";
 import { unshownFields, useSaveRoute } from "./queries.ts";
-import { useMayPlaceAtRoot } from "./rights.ts";
+import { useMayCreateRootRoutes } from "./rights.ts";
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
@@ -22,7 +22,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
   const [isWorkspaced, setWorkspaced] = useState(existing?.workspaced_route ?? true);
   const [requestType, setRequestType] = useState(existing?.request_type ?? "sync");
   const [callers, setCallers] = useState<Callers>(callersOfRoute(existing));
-  const mayPlaceAtRoot = useMayPlaceAtRoot();
+  const mayCreateRootRoute = useMayCreateRootRoutes();
   const save = useSaveRoute(workspace, existing?.path);
   const isComplete =
     (of !== undefined || isServingFiles) && name.isNamed && route.trim() !== "" && isCallersComplete(callers);
@@ -72,7 +72,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
             matches one segment of the path, *name all that follow. The script gets them as arguments.
           </Text>
         </div>
-        {mayPlaceAtRoot && (
+        {mayCreateRootRoute && (
           <Checkbox
             label={`Below the name of the workspace, /api/r/${workspace}/`}
             description="Addresses directly below /api/r/ are shared by all workspaces."

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { useLive } from "../../../api/live.ts";
 import { to } from "../../../parts/places.ts";
 import { TriggerList } from "../TriggerList.tsx";
-import { callersOf, routeLine } from "./callers.ts";
+import { authenticationLabel, routeLine } from "./callers.ts";
 import { MAX_ROUTES, routeList, useSwitchRoute } from "./queries.ts";
 import { useMayChangeRoute } from "./rights.ts";
 
@@ -57,7 +57,7 @@ export function RouteList({ workspace, create }: { workspace: string; create: Re
                 not served
               </Badge>
             ) : (
-              <span className="quiet">{callersOf(authentication_method)}</span>
+              <span className="quiet">{authenticationLabel(authentication_method)}</span>
             ),
         },
       ]}

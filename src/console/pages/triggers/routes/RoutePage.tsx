@@ -16,7 +16,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
-import { callersOf, exampleOf, REQUEST_TYPES, routeAddress, routeLine } from "./callers.ts";
+import { authenticationLabel, exampleOf, REQUEST_TYPES, routeAddress, routeLine } from "./callers.ts";
 import { oneRoute, removeRoute, routeRuns, useSwitchRoute } from "./queries.ts";
 import { useMayChangeRoute } from "./rights.ts";
 
@@ -82,7 +82,7 @@ function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) 
           is_flow ? "Flow" : "Script",
           <Target key="" workspace={workspace} path={script_path} isFlow={is_flow} />,
         ],
-    ["Who may call it", callersOf(authentication_method)],
+    ["Who may call it", authenticationLabel(authentication_method)],
     ["Response", REQUEST_TYPES.find(({ value }) => value === route.request_type)!.label],
     ["Path", path],
     ["Runs as", route.email],

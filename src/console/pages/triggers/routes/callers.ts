@@ -27,7 +27,7 @@ export const AUTHENTICATIONS: { value: Authentication; label: string; about: str
   },
 ];
 
-export const callersOf = (method: Authentication): string =>
+export const authenticationLabel = (method: Authentication): string =>
   AUTHENTICATIONS.find(({ value }) => value === method)?.label ?? method;
 
 /** Kinds of responses. */

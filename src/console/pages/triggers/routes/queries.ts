@@ -22,7 +22,7 @@ export const oneRoute = (workspace: string, path: string) =>
     queryFn: ({ signal }) => call("GET /w/{workspace}/http_triggers/get/{path}", { workspace, path }, signal),
   });
 
-/** Runs that a route started. @param script_path what it runs: the index by which they are found */
+/** Runs that a route started. @param script_path path of its script or flow; the query uses its index */
 export const routeRuns = (workspace: string, path: string, script_path: string) =>
   queryOptions({
     queryKey: [workspace, "runs", "of-route", path, script_path],

@@ -4,12 +4,12 @@ import { whoami } from "../../../api/session.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 
 /** Only super admins may create routes of the whole instance, directly below `/api/r/`. */
-export const useMayPlaceAtRoot = (): boolean => useQuery(whoami).data?.super_admin ?? false;
+export const useMayCreateRootRoutes = (): boolean => useQuery(whoami).data?.super_admin ?? false;
 
 /** Returns a check whether the member may change and enable a route. */
 export function useMayChangeRoute(workspace: string): (route: HttpTrigger) => boolean {
   const mayWrite = useMayWrite(workspace);
-  const mayPlaceAtRoot = useMayPlaceAtRoot();
+  const mayCreateRootRoute = useMayCreateRootRoutes();
   return ({ path, extra_perms, workspaced_route }) =>
-    mayWrite(path, extra_perms) && (workspaced_route || mayPlaceAtRoot);
+    mayWrite(path, extra_perms) && (workspaced_route || mayCreateRootRoute);
 }

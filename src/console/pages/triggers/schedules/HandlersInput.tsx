@@ -15,8 +15,8 @@ export type Handlers = Pick<
 >;
 type Path = "on_failure" | "on_recovery" | "on_success";
 
-/** Returns the handlers as they are sent, without what belongs to one that was removed. */
-export function usedOf(handlers: Handlers): Handlers {
+/** Returns the handlers as they are sent, without the options of removed handlers. */
+export function normalizeHandlers(handlers: Handlers): Handlers {
   const path = (name: Path) => handlers[name]?.trim() || null;
   const [on_failure, on_recovery] = [path("on_failure"), path("on_recovery")];
   return {

@@ -10,7 +10,7 @@ import { localOf } from "../../../parts/time.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
 import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
-import { type Handlers, HandlersInput, usedOf } from "./HandlersInput.tsx";
+import { type Handlers, HandlersInput, normalizeHandlers } from "./HandlersInput.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { type ScheduleFields, useSave } from "./queries.ts";
 import { type Retry, RetryInput } from "./RetryInput.tsx";
@@ -59,7 +59,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
       no_flow_overlap: noOverlap,
       paused_until: pausedUntil,
       retry,
-      ...usedOf(handlers),
+      ...normalizeHandlers(handlers),
     });
   };
   return (

@@ -26,7 +26,7 @@ export const oneSocket = (workspace: string, path: string) =>
       call("GET /w/{workspace}/websocket_triggers/get/{path}", { workspace, path }, signal),
   });
 
-/** Runs that a trigger started. @param script_path what it runs: the index by which they are found */
+/** Runs that a trigger started. @param script_path path of its script or flow; the query uses its index */
 export const socketRuns = (workspace: string, path: string, script_path: string) =>
   queryOptions({
     queryKey: [workspace, "runs", "of-socket", path, script_path],

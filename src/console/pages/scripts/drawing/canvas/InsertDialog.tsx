@@ -11,7 +11,7 @@ import { NEW_STEPS, newFlow, newScript } from "../model/new-steps.ts";
 const MAX_SHOWN = 50;
 
 /** Steps outside of the list, each at most once. */
-export type Apart = "failure" | "preprocessor";
+export type SpecialStep = "failure" | "preprocessor";
 
 interface Choice {
   group: string;
@@ -20,7 +20,7 @@ interface Choice {
   choose: () => void;
 }
 
-const APART: Record<Apart, { label: string; about: string }> = {
+const APART: Record<SpecialStep, { label: string; about: string }> = {
   failure: { label: "Step for failures", about: "Runs when another step has failed after all retries" },
   preprocessor: {
     label: "Preprocessor",
@@ -34,14 +34,14 @@ interface Props {
   path: string;
   insert: (step: Fields) => void;
   /** Steps outside of the list that the flow does not have yet. */
-  apart: readonly Apart[];
-  addApart: (which: Apart) => void;
+  apart: readonly SpecialStep[];
+  addSpecialStep: (which: SpecialStep) => void;
   /** Continues with an OpenAPI document. */
   fromApi: () => void;
   close: () => void;
 }
 
-export function InsertDialog({ workspace, path, insert, apart, addApart, fromApi, close }: Props) {
+export function InsertDialog({ workspace, path, insert, apart, addSpecialStep, fromApi, close }: Props) {
   const combobox = useCombobox({ opened: true });
   const [search, setSearch] = useState("");
   const scripts = useQuery(scriptList(workspace)).data;
@@ -65,7 +65,7 @@ export function InsertDialog({ workspace, path, insert, apart, addApart, fromApi
     ...apart.map((which) => ({
       ...APART[which],
       group: "For the whole flow",
-      choose: () => addApart(which),
+      choose: () => addSpecialStep(which),
     })),
     ...(scripts ?? []).map(ofPath("Scripts", newScript)),
     ...(flows ?? []).filter((flow) => flow.path !== path).map(ofPath("Flows", newFlow)),

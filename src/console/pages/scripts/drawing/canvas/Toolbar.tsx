@@ -12,7 +12,7 @@ import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import { to } from "../../../../parts/places.ts";
 import { useShared } from "../context.ts";
 import {
-  addApart,
+  addSpecialStep,
   duplicateSteps,
   nudgeStep,
   unwrapStep,
@@ -155,13 +155,15 @@ export function Toolbar({ drawing, insertAt }: Props) {
           <Menu.Item onClick={() => drawing.select([])}>Settings and inputs</Menu.Item>
           <Menu.Item
             disabled={isRecord(flow.value.failure_module)}
-            onClick={() => drawing.edit("Add failure step", (before) => addApart(before, "failure"))}
+            onClick={() => drawing.edit("Add failure step", (before) => addSpecialStep(before, "failure"))}
           >
             Add a step for failures
           </Menu.Item>
           <Menu.Item
             disabled={isRecord(flow.value.preprocessor_module)}
-            onClick={() => drawing.edit("Add preprocessor", (before) => addApart(before, "preprocessor"))}
+            onClick={() =>
+              drawing.edit("Add preprocessor", (before) => addSpecialStep(before, "preprocessor"))
+            }
           >
             Add a preprocessor
           </Menu.Item>

@@ -234,7 +234,10 @@ export function moveBranch(flow: FlowDocument, key: string, index: number, by: -
 }
 
 /** Adds the failure step or the preprocessor. @returns also its id */
-export const addApart = (flow: FlowDocument, which: "failure" | "preprocessor"): [FlowDocument, string[]] => [
+export const addSpecialStep = (
+  flow: FlowDocument,
+  which: "failure" | "preprocessor",
+): [FlowDocument, string[]] => [
   which === "failure" ? setAt(flow, FAILURE, newFailureStep()) : setAt(flow, PREPROCESSOR, newPreprocessor()),
   [which],
 ];

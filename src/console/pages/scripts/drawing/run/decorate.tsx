@@ -1,14 +1,14 @@
 /** Shows the states of a run on the steps in the editor. */
 import { useCallback, useRef } from "react";
 import type { Decoration } from "../../../../parts/flow/Card.tsx";
-import type { RunModel, Seen } from "../../../../parts/flow/run-model.ts";
+import type { RunModel, StepRunState } from "../../../../parts/flow/run-model.ts";
 import { STATES } from "../../../../parts/run-state.tsx";
 import { duration } from "../../../../parts/time.tsx";
 import type { FlowProblem } from "../model/check.ts";
 import { ResultLine } from "./ResultLine.tsx";
 
 interface Shown {
-  seen: Seen | undefined;
+  seen: StepRunState | undefined;
   isWrong: boolean;
   isChanged: boolean;
 }

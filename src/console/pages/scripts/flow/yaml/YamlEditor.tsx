@@ -9,7 +9,7 @@ import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { EDITOR_THEME } from "../../../../parts/editor/editor-theme.ts";
-import { choicesAt, type JsonSchema, placeAt } from "./context.ts";
+import { choicesAt, findCursorPosition, type JsonSchema } from "./context.ts";
 import type { TextProblem } from "./problems.ts";
 
 interface Props {
@@ -88,7 +88,7 @@ function complete({ state, pos, explicit }: CompletionContext, schema: JsonSchem
   const line = state.doc.lineAt(pos);
   const before = state.sliceDoc(line.from, pos);
   const word = /[\w$-]*$/.exec(before)![0];
-  const place = placeAt(state.doc.toString().split("\n"), line.number - 1, before);
+  const place = findCursorPosition(state.doc.toString().split("\n"), line.number - 1, before);
   if (word === "" && !explicit && place.key === undefined) return null;
   const options = choicesAt(schema, place).map(({ label, detail }) => ({
     label,

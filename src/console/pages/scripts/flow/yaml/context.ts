@@ -1,7 +1,7 @@
 /** Determines the cursor's position in possibly incomplete YAML, and the JSON Schema at that position. */
 export type JsonSchema = Record<string, unknown>;
 
-export interface Place {
+export interface CursorPosition {
   /** Keys down to the mapping; `null` stands for a list item. */
   path: (string | null)[];
   /** Keys of the same mapping, with the text after them. */
@@ -34,11 +34,12 @@ function readLine(text: string): Line | undefined {
 }
 
 /**
+ * Returns the position of the cursor in the document.
  * @param lines all lines of the text
  * @param row the cursor's line, counted from 0
  * @param before text of that line before the cursor
  */
-export function placeAt(lines: string[], row: number, before: string): Place {
+export function findCursorPosition(lines: string[], row: number, before: string): CursorPosition {
   const own = /^(\s*)((?:-\s+)*)(.*)$/.exec(before)!;
   const column = own[1]!.length + own[2]!.length;
   const key = /^([\w$-]+):\s+\S*$/.exec(own[3]!)?.[1];
@@ -102,7 +103,7 @@ function variants(schema: unknown, root: JsonSchema, depth = 0): JsonSchema[] {
 const propertiesOf = (schema: JsonSchema) => (schema.properties ?? {}) as Record<string, JsonSchema>;
 
 /** Returns the schemas of the mapping at a position, restricted to the kind named by its `type`, if any. */
-export function schemasAt(root: JsonSchema, { path, siblings }: Place): JsonSchema[] {
+export function schemasAt(root: JsonSchema, { path, siblings }: CursorPosition): JsonSchema[] {
   let schemas = variants(root, root);
   for (const step of path) {
     schemas = schemas.flatMap((schema) =>
@@ -123,7 +124,7 @@ export interface Choice {
 }
 
 /** Returns the possible completions at a position. */
-export function choicesAt(root: JsonSchema, place: Place): Choice[] {
+export function choicesAt(root: JsonSchema, place: CursorPosition): Choice[] {
   const schemas = schemasAt(root, place);
   const found = new Map<string, Choice>();
   for (const schema of schemas) {

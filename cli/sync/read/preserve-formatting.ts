@@ -31,11 +31,12 @@ export interface Forms {
 const ALWAYS_STATED = ["enabled", "mode"];
 
 /**
+ * Writes new fields into the text of an existing file.
  * @param before current text of the file
  * @param wanted new text of the file, in the format of `format`
  * @returns the text to write: `wanted` if the formatting cannot be preserved
  */
-export function keepForm(before: string, wanted: string, { format, toCanonical }: Forms): string {
+export function preserveFormatting(before: string, wanted: string, { format, toCanonical }: Forms): string {
   if (before === wanted) return wanted;
   const document = parse(before);
   const next = parse(wanted);

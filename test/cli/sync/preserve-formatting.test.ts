@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { parse } from "yaml";
 import { isEmptyValue } from "../../../cli/sync/read/canonical.ts";
 import { formatYaml } from "../../../cli/sync/read/files.ts";
-import { keepForm } from "../../../cli/sync/read/kept-form.ts";
+import { preserveFormatting } from "../../../cli/sync/read/preserve-formatting.ts";
 import { expectOk, startTestServer } from "../../support/harness.ts";
 import { newPlace } from "../program.ts";
 import { readFiles, writeFiles } from "./sync-files.ts";
@@ -34,7 +34,7 @@ const FORMS = { format: formatYaml, toCanonical: (fields: object) => ({ ...field
 const change = (text: string, edit: (fields: any) => void): string => {
   const fields = parse(text, { intAsBigInt: true });
   edit(fields);
-  return keepForm(text, formatYaml(fields), FORMS);
+  return preserveFormatting(text, formatYaml(fields), FORMS);
 };
 
 test("what does not change stays as it was typed", () => {
@@ -68,7 +68,7 @@ test("files that no person touched, and those that cannot be read, are written a
     "- id: a\n      summary: s\n",
   );
   for (const other of ["", "- 1", "a: [", "a: &x 1\nb: *x\n", "a: 1\n---\nb: 2\n"])
-    expect(keepForm(other, own, FORMS)).toBe(own);
+    expect(preserveFormatting(other, own, FORMS)).toBe(own);
 });
 
 const anyValue = fc.letrec((tie) => ({
@@ -102,9 +102,9 @@ test("whatever stands in the file, it says what it is to say afterwards, and sta
       const isSaid = (fields: any) => Object.entries(fields).every(([, value]) => !isEmptyValue(value));
       fc.pre(isSaid(before) && isSaid(wanted));
       const text = `# Written by hand\n${JSON.stringify(before)}\n`;
-      const written = keepForm(text, formatYaml(wanted), FORMS);
+      const written = preserveFormatting(text, formatYaml(wanted), FORMS);
       expect(parse(written)).toEqual(parse(formatYaml(wanted)));
-      expect(parse(keepForm(written, formatYaml(wanted), FORMS))).toEqual(parse(written));
+      expect(parse(preserveFormatting(written, formatYaml(wanted), FORMS))).toEqual(parse(written));
     }),
     { numRuns: 60 },
   );
