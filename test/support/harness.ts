@@ -54,7 +54,8 @@ export async function startTestServer(overrides: ConfigOverrides = {}): Promise<
     loadConfig({
       port: 0,
       log_level: "fatal",
-      blank_children: 1,
+      // Most tests run no script: a process started in advance would be for nothing.
+      blank_children: 0,
       workers: 4,
       database_url: database?.url,
       ...overrides,

@@ -5,6 +5,7 @@
 import { SQL } from "bun";
 import { startPostgres } from "./peers/postgres-server.ts";
 import { runTests } from "./run/suite.ts";
+import { useMemoryForTemporaryFiles } from "./run/temporary-folder.ts";
 
 const SUITE = [
   "test/features",
@@ -40,6 +41,7 @@ async function createTemplate(url: string): Promise<void> {
   await db.close();
 }
 
+const removeTemporaryFiles = useMemoryForTemporaryFiles();
 const postgres = await startPostgres();
 let code = 1;
 try {
@@ -53,5 +55,6 @@ try {
   code = await runTests(args, names_files ? [] : [...ELSEWHERE, ...SUITE]);
 } finally {
   await postgres.stop();
+  removeTemporaryFiles();
 }
 process.exit(code);

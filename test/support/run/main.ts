@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { findQuickFiles } from "./quick.ts";
 import { runTests } from "./suite.ts";
+import { useMemoryForTemporaryFiles } from "./temporary-folder.ts";
 
 const SUITES: Record<string, () => string[]> = {
   quick: findQuickFiles,
@@ -22,9 +23,10 @@ const suite = name === undefined ? () => [] : SUITES[name];
 if (!suite) throw new Error(`there is no suite ${name}, but ${Object.keys(SUITES).join(", ")}`);
 if (name && OF_BUILT.includes(name))
   process.env.SVC_TEST_EXECUTABLE ??= join(import.meta.dir, "../../../dist/svc");
-process.exit(
-  await runTests(
-    given.filter((argument) => !argument.startsWith(SUITE)),
-    suite(),
-  ),
+const removeTemporaryFiles = useMemoryForTemporaryFiles();
+const code = await runTests(
+  given.filter((argument) => !argument.startsWith(SUITE)),
+  suite(),
 );
+removeTemporaryFiles();
+process.exit(code);
