@@ -1,6 +1,5 @@
 /** Somebody who follows a page at a terminal, block by block, in a fresh copy of the project. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sitDown } from "../../cli/session.ts";
 import { until } from "../../support/harness.ts";
@@ -25,7 +24,8 @@ export interface Reader extends Disposable {
 const CLONED = ["package.json", "package-lock.json", ".npmrc", "tsconfig.json", "src", "cli"];
 
 export function newReader(): Reader {
-  const root = mkdtempSync(join(tmpdir(), "svc-docs-"));
+  // On the disk, even where other temporary files are kept in memory: packages can be linked within a disk only.
+  const root = mkdtempSync("/tmp/svc-docs-");
   const [folder, home, state] = [join(root, "svc"), join(root, "home"), join(root, "state")];
   for (const made of [folder, home, join(root, "safe")]) mkdirSync(made);
   for (const name of CLONED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });

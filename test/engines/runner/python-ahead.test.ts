@@ -36,7 +36,7 @@ const WHO =
   "import os\nLEFT = os.environ.get('LEFT')\ndef main():\n    return [os.getpid(), LEFT, sorted(os.listdir('.'))]\n";
 
 async function start(options: object) {
-  server = await startTestServer(options);
+  server = await startTestServer({ blank_children: 1, ...options });
   const { ask } = await server.workspace();
   const run = async (path: string) =>
     (await expectOk(ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, {}))).json();

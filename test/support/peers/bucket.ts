@@ -1,6 +1,5 @@
 /** A bucket to store in: a service that speaks S3's interface on the loopback, in a temporary folder. */
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { until } from "../harness.ts";
 
@@ -63,7 +62,8 @@ export async function startBucket(): Promise<Bucket> {
     repaired = true;
   }
   const S3rver = require("s3rver");
-  const directory = mkdtempSync(join(tmpdir(), "svc-bucket-"));
+  // On a disk, whose folders are listed in the order of creation: S3 lists by name, the peer as the folder does.
+  const directory = mkdtempSync("/tmp/svc-bucket-");
   const bucket = "files";
   const service = new S3rver({
     address: "127.0.0.1",
