@@ -1,5 +1,5 @@
 /** Somebody who follows a page at a terminal, block by block, in a fresh copy of the project. */
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sitDown } from "../../cli/session.ts";
 import { until } from "../../support/harness.ts";
@@ -29,7 +29,7 @@ export function newReader(): Reader {
   const [folder, home, state] = [join(root, "svc"), join(root, "home"), join(root, "state")];
   for (const made of [folder, home, join(root, "safe")]) mkdirSync(made);
   for (const name of CLONED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-  linkPackages(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  linkPackages(realpathSync(join(ROOT, "node_modules")), join(folder, "node_modules"));
   const reader: Reader = {
     folder,
     home,
