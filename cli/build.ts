@@ -40,7 +40,7 @@ const NO_AUTOLOAD_FLAGS = ["dotenv", "bunfig", "tsconfig", "package-json"].map(
   (file) => `--no-compile-autoload-${file}`,
 );
 
-/** @throws Error if the compilation fails; Bun has printed why */
+/** Compiles the executable for one machine. @throws Error if the compilation fails; Bun has printed why */
 async function compile(outfile: string, packed: string, target?: string): Promise<void> {
   // Split, so that a command reads only the modules it loads; as bytecode, so that it need not parse them.
   const options = [

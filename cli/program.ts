@@ -4,7 +4,7 @@
 import chalk, { chalkStderr } from "chalk";
 import { Command, CommanderError } from "commander";
 import { VERSIONS_TEXT } from "../src/lib/version.ts";
-import { type CliError, EXIT_CODES, showFailure, usageError } from "./terminal/text/failure.ts";
+import { type CliError, createUsageError, EXIT_CODES, showFailure } from "./terminal/text/failure.ts";
 
 interface NounEntry {
   summary: string;
@@ -190,7 +190,7 @@ function moveHelpFlag(argv: string[]): string[] {
 /** Called by the shell scripts that `svc completion` prints. */
 const COMPLETE_COMMAND = "__complete";
 
-/** Errors are hidden while a command line is being typed. */
+/** Prints completion candidates. Errors are hidden, because the command line is still being typed. */
 async function printCandidates(words: string[]): Promise<number> {
   const { listCandidates } = await import("./commands/inspect/completion/list-candidates.ts");
   const found = await listCandidates(words, createProgram).catch(() => []);
@@ -224,7 +224,7 @@ function throwInsteadOfExit(command: Command, argv: string[]): void {
     if (cause.code === "commander.excessArguments") throw describeExcessArgument(command);
     const [message = "", suggestion] = cause.message.replace(/^error: /, "").split("\n");
     const hint = suggestion?.replace(/^\(|\)$/g, "") ?? findMisplacedOption(command, cause.code, argv);
-    throw usageError(message, hint ?? `see ${commandWords(command)} --help`);
+    throw createUsageError(message, hint ?? `see ${commandWords(command)} --help`);
   });
   for (const child of command.commands) throwInsteadOfExit(child, argv);
 }
@@ -234,7 +234,7 @@ function describeExcessArgument(command: Command): CliError {
   const name = commandWords(command);
   const wanted = command.registeredArguments.map((argument) => `<${argument.name()}>`);
   const quotes = wanted.length > 0 ? "; quote a value that has spaces" : "";
-  return usageError(
+  return createUsageError(
     `${name} takes no argument ${JSON.stringify(command.args[wanted.length] ?? "")}`,
     `write ${[name, ...wanted].join(" ")}${quotes}, or see ${name} --help`,
   );

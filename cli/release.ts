@@ -38,7 +38,7 @@ function removeEarlierRelease(outdir: string): void {
   for (const name of present) rmSync(join(outdir, name));
 }
 
-/** @throws Error if a file cannot be built */
+/** Builds all files of a release. @throws Error if a file cannot be built */
 async function release({ target, outdir: given, url }: ReleaseOptions): Promise<void> {
   const outdir = resolve(given);
   removeEarlierRelease(outdir);

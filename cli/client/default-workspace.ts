@@ -14,13 +14,16 @@ function readAll(): Record<string, string> {
   }
 }
 
-/** @param where the server's address, or the data directory */
+/**
+ * Reads the default workspace of a server or data directory; undefined if none was chosen.
+ * @param where the server's address, or the data directory
+ */
 export function readDefaultWorkspace(where: string): string | undefined {
   const found = readAll()[where];
   return typeof found === "string" ? found : undefined;
 }
 
-/** @param workspace undefined: removes the choice */
+/** Stores the default workspace of a server or data directory. @param workspace undefined: removes the choice */
 export function writeDefaultWorkspace(where: string, workspace: string | undefined): void {
   const { [where]: _, ...others } = readAll();
   const next = workspace === undefined ? others : { ...others, [where]: workspace };

@@ -1,5 +1,5 @@
 /** Files with `NAME=value` lines (dotenv). */
-import { usageError } from "../terminal/text/failure.ts";
+import { createUsageError } from "../terminal/text/failure.ts";
 
 export interface DotenvEntry {
   name: string;
@@ -22,18 +22,19 @@ export function parseDotenv(text: string): DotenvEntry[] {
     rest = rest.replace(/^(?:\s+|#[^\n]*)+/, "");
     if (rest === "") return [...found].map(([name, value]) => ({ name, value }));
     const named = NAME.exec(rest);
-    if (!named || /\n/.test(named[0].trimEnd())) throw usageError(`line ${lineNow()} is not a NAME=value`);
+    if (!named || /\n/.test(named[0].trimEnd()))
+      throw createUsageError(`line ${lineNow()} is not a NAME=value`);
     const onLine = named[0].replace(/\n[\s\S]*$/, "");
     rest = rest.slice(onLine.length);
     const value = /^"((?:[^"\\]|\\[\s\S])*)"|^'([^']*)'|^([^\n]*)/.exec(rest)!;
     const [whole, double, single, plain] = value;
     if (plain !== undefined && /^["']/.test(plain)) {
-      throw usageError(`line ${lineNow()} begins a quote that does not end`);
+      throw createUsageError(`line ${lineNow()} begins a quote that does not end`);
     }
     rest = rest.slice(whole.length);
     found.set(named[1]!, single ?? (double === undefined ? stripComment(plain!) : unescapeText(double)));
     if (plain === undefined && !/^[ \t]*(?:#[^\n]*)?(?:\n|$)/.test(rest)) {
-      throw usageError(`line ${lineNow()} has something after the closing quote`);
+      throw createUsageError(`line ${lineNow()} has something after the closing quote`);
     }
   }
 }

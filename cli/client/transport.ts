@@ -9,7 +9,7 @@ import { loadConfig } from "../../src/platform/config/config.ts";
 import { ACT_AS_HEADER } from "../../src/platform/http/act-as.ts";
 import { listParameterNames, type TypedOperation } from "../../src/platform/http/operation.ts";
 import type { RunningApp } from "../../src/server/app.ts";
-import { CliError, EXIT_CODES, usageError } from "../terminal/text/failure.ts";
+import { CliError, createUsageError, EXIT_CODES } from "../terminal/text/failure.ts";
 import { readInstanceFacts } from "./data-directory.ts";
 
 export interface ConnectionTarget {
@@ -71,7 +71,9 @@ export async function findRunningServer(target: ConnectionTarget): Promise<Servi
   return undefined;
 }
 
-/** Local commands act as the admin that `svc init` created, so that what they create belongs to a user. */
+/**
+ * Names the admin that `svc init` created as the caller of local commands, so that what they create belongs to a user.
+ */
 function actAsAdmin(data_dir: string, send: Send): Send {
   const { admin } = readInstanceFacts(data_dir);
   if (admin === undefined) return send;
@@ -86,7 +88,7 @@ export function normaliseServerUrl(url: string): string {
 
 function createNetworkSend(url: string, token: string | undefined): Send {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
-    throw usageError(`"${url}" is not the URL of a server`, "write it such as http://localhost:8000");
+    throw createUsageError(`"${url}" is not the URL of a server`, "write it such as http://localhost:8000");
   }
   const base = normaliseServerUrl(url);
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};

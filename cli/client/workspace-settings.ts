@@ -21,12 +21,12 @@ import { editLargeFileStorageConfig } from "../../src/features/lifecycle/setting
 import { setAutomaticBilling } from "../../src/features/lifecycle/settings/usage-operations.ts";
 import { changeWorkspaceName } from "../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
 import { setEnvironmentVariable } from "../../src/features/tenancy/workspaces/environment.ts";
-import { usageError } from "../terminal/text/failure.ts";
+import { createUsageError } from "../terminal/text/failure.ts";
 import { ENVIRONMENT_PREFIX, SETTING_NAMES, type SETTINGS_BY_NAME } from "./setting-names.ts";
 import type { ServiceClient } from "./transport.ts";
 
 type CurrentSettings = Awaited<ReturnType<typeof readWorkspaceSettings>>;
-/** @param value undefined removes the setting */
+/** Changes one setting of a workspace through its operation. @param value undefined removes the setting */
 type SaveSetting = (
   client: ServiceClient,
   workspace: string,
@@ -166,7 +166,7 @@ export async function changeSetting(
     return client.call(setEnvironmentVariable, { workspace, body });
   }
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as keyof typeof SETTINGS] : undefined;
-  if (!setting) throw usageError(`${name} is not a setting`, `use one of ${SETTING_NAMES.join(", ")}`);
+  if (!setting) throw createUsageError(`${name} is not a setting`, `use one of ${SETTING_NAMES.join(", ")}`);
   const value = readValue(name, setting.kind, given);
   return setting.save(client, workspace, value as never, await readWorkspaceSettings(client, workspace));
 }
@@ -176,11 +176,11 @@ function readValue(name: string, kind: Setting["kind"], given: string): unknown 
   if (kind === "text") return given;
   if (kind === "flag") {
     if (given === "true" || given === "false") return given === "true";
-    throw usageError(`${name} ${given}: must be true or false`);
+    throw createUsageError(`${name} ${given}: must be true or false`);
   }
   try {
     return JSON.parse(given);
   } catch (cause) {
-    throw usageError(`${name}: must be JSON: ${(cause as Error).message}`);
+    throw createUsageError(`${name}: must be JSON: ${(cause as Error).message}`);
   }
 }

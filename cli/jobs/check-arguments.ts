@@ -7,7 +7,7 @@ import type { ServiceClient } from "../client/transport.ts";
 import { mergeWords } from "../program/arguments.ts";
 import { resolveWorkspace } from "../program/command.ts";
 import { askFor, isInteractive } from "../terminal/prompts.ts";
-import { usageError } from "../terminal/text/failure.ts";
+import { createUsageError } from "../terminal/text/failure.ts";
 import type { LocalCode } from "./local-modules.ts";
 import { isLocal, type RunTarget } from "./start.ts";
 
@@ -63,13 +63,13 @@ export async function completeArguments(
   const args = mergeWords(data, words, types);
   const unknown = Object.keys(args).find((name) => !Object.hasOwn(wanted.properties, name));
   if (unknown !== undefined) {
-    throw usageError(`there is no argument ${unknown}`, `the arguments are: ${describe(wanted)}`);
+    throw createUsageError(`there is no argument ${unknown}`, `the arguments are: ${describe(wanted)}`);
   }
   for (const name of wanted.required) {
     const property = wanted.properties[name];
     if (Object.hasOwn(args, name) || property?.default !== undefined) continue;
     if (!isInteractive()) {
-      throw usageError(`the argument ${name} is missing`, `the arguments are: ${describe(wanted)}`);
+      throw createUsageError(`the argument ${name} is missing`, `the arguments are: ${describe(wanted)}`);
     }
     const text = await askFor(undefined, { message: `${name} (${property?.type ?? "any"})`, flag: name });
     Object.assign(args, mergeWords({}, [`${name}=${text}`], types));

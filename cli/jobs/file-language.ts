@@ -2,7 +2,7 @@
 import { basename, extname } from "node:path";
 import type { RunnableLanguage } from "../../src/engines/languages/languages.ts";
 import { PROGRAMS } from "../../src/engines/languages/programs/table.ts";
-import { usageError } from "../terminal/text/failure.ts";
+import { createUsageError } from "../terminal/text/failure.ts";
 
 /** Files in TypeScript are run by Bun. */
 export type FileLanguage = Exclude<RunnableLanguage, "nativets" | "deno">;
@@ -31,7 +31,7 @@ export function parseFileLanguage(file: string): FileLanguage {
     LANGUAGE_BY_ENDING[extname(file)] ??
     LANGUAGE_BY_ENDING[extname(basename(file, extname(file))) + extname(file)];
   if (language) return language;
-  throw usageError(
+  throw createUsageError(
     `${basename(file)}: the language is chosen by the file's ending, which must be one of ${Object.keys(LANGUAGE_BY_ENDING).join(" ")}`,
   );
 }

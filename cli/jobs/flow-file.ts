@@ -5,7 +5,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseSchemaJson } from "../../src/lib/json/json.ts";
-import { type CliError, usageError } from "../terminal/text/failure.ts";
+import { type CliError, createUsageError } from "../terminal/text/failure.ts";
 
 const FLOW_FILE_NAMES = ["flow.yaml", "flow.yml", "flow.json"];
 const INLINE_PREFIX = "!inline ";
@@ -25,7 +25,7 @@ export async function readFlowFile(given: string): Promise<FlowFile> {
   const file = await findFlowFile(given);
   const parsed = await parse(file, await readText(file, `there is no file ${file}`));
   if (typeof parsed !== "object" || parsed === null || !("value" in parsed)) {
-    throw usageError(`${file} is not a flow: it must be an object with the key \`value\``);
+    throw createUsageError(`${file} is not a flow: it must be an object with the key \`value\``);
   }
   return (await insertInlineFiles(parsed, dirname(file), undefined)) as FlowFile;
 }
@@ -43,7 +43,7 @@ async function findFlowFile(given: string): Promise<string> {
   if (!isFolder(given)) return given;
   for (const name of FLOW_FILE_NAMES)
     if (await Bun.file(join(given, name)).exists()) return join(given, name);
-  throw usageError(`the folder ${given} holds none of ${FLOW_FILE_NAMES.join(", ")}`);
+  throw createUsageError(`the folder ${given} holds none of ${FLOW_FILE_NAMES.join(", ")}`);
 }
 
 function isFolder(path: string): boolean {
@@ -55,7 +55,7 @@ async function readText(file: string, missing: string): Promise<string> {
     return await Bun.file(file).text();
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
-    throw usageError(code === "ENOENT" ? missing : `${file} cannot be read: ${message}`);
+    throw createUsageError(code === "ENOENT" ? missing : `${file} cannot be read: ${message}`);
   }
 }
 
@@ -64,7 +64,7 @@ async function parse(file: string, text: string): Promise<unknown> {
   try {
     return isJson ? parseSchemaJson(text) : await parseYaml(text);
   } catch (cause) {
-    throw notParsed(file, cause as Error);
+    throw createParseError(file, cause as Error);
   }
 }
 
@@ -84,14 +84,17 @@ export async function parseYaml(text: string): Promise<unknown> {
  * Creates the error for a file that cannot be parsed. It does not quote the file's content, which may be secret: the
  * error may be printed into a build log.
  */
-export function notParsed(file: string, { message }: Error): CliError {
+export function createParseError(file: string, { message }: Error): CliError {
   const plain = message
     .replace(/"[^"]*"?|'[^']*'?|`[^`]*`?/g, "…")
     .replace(/\b(alias|anchor|tag)\b[^:]*: .*/s, "$1");
-  return usageError(`${file} is not ${file.endsWith(".json") ? "JSON" : "YAML"}: ${plain.trimEnd()}`);
+  return createUsageError(`${file} is not ${file.endsWith(".json") ? "JSON" : "YAML"}: ${plain.trimEnd()}`);
 }
 
-/** @param step id of the step that contains the value */
+/**
+ * Replaces `!inline` references in a value by the contents of their files, at any depth.
+ * @param step id of the step that contains the value
+ */
 async function insertInlineFiles(value: unknown, folder: string, step: string | undefined): Promise<unknown> {
   if (Array.isArray(value)) return Promise.all(value.map((each) => insertInlineFiles(each, folder, step)));
   if (typeof value !== "object" || value === null) return value;
@@ -117,14 +120,14 @@ async function insertInlineFiles(value: unknown, folder: string, step: string | 
 export async function readInlineFile(name: string, folder: string, where: string): Promise<string> {
   const file = join(folder, name);
   if (isOutside(folder, file) || isOutside(resolveLinks(folder), resolveLinks(file))) {
-    throw usageError(`${where}: ${name} is outside of the flow's folder`);
+    throw createUsageError(`${where}: ${name} is outside of the flow's folder`);
   }
   if (
     relative(folder, file)
       .split(sep)
       .some((part) => part.startsWith("."))
   ) {
-    throw usageError(`${where}: ${name} is hidden, so it cannot be the code of a step`);
+    throw createUsageError(`${where}: ${name} is hidden, so it cannot be the code of a step`);
   }
   return readText(file, `${where}: there is no file ${file}`);
 }

@@ -52,7 +52,7 @@ export async function startStepDisplay(
   };
 }
 
-/** Finds the step that requests approval, at any depth. */
+/** Finds the step that waits for approval, at any depth. */
 function findAsking(lines: StepLine[]): StepLine | undefined {
   for (const line of lines) {
     const found = line.state === "approval" ? line : findAsking(line.inner);

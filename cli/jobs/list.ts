@@ -3,7 +3,7 @@ import { listJobs } from "../../src/features/runs/api/lists/list-operations.ts";
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { parsePastTime, parseWholeNumber } from "../program/options.ts";
-import { jobState, type STATES } from "./summary.ts";
+import { getJobState, type STATES } from "./summary.ts";
 
 /** Options of the command line. */
 export interface ListOptions {
@@ -42,7 +42,7 @@ const STATE_QUERIES = {
 const MAX_LIMIT = 10_000;
 const MAX_PAGES = 1_000_000;
 
-/** @throws a usage error */
+/** Converts the options of `svc job list` to a filter. @throws a usage error */
 export function readFilter(options: ListOptions): ListFilter {
   const { status, since, before } = options;
   return {
@@ -73,7 +73,7 @@ export async function listMatchingJobs(
   if (!pick) return client.call(listJobs, { workspace, query: { ...query, page, per_page: limit } });
   const found: JobRecord[] = [];
   for await (const job of readAllJobs(client, workspace, query)) {
-    if (jobState(job) === pick && found.push(job) === page * limit) break;
+    if (getJobState(job) === pick && found.push(job) === page * limit) break;
   }
   return found.slice((page - 1) * limit);
 }

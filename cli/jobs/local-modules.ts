@@ -4,7 +4,7 @@
  */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { runtimeOf } from "../../src/engines/languages/languages.ts";
+import { findRuntime } from "../../src/engines/languages/languages.ts";
 import { resolveLocalImport } from "../../src/engines/languages/local-imports.ts";
 import { analyseScript } from "../../src/engines/languages/reading/analyse.ts";
 import { type FileLanguage, parseFileLanguage } from "./file-language.ts";
@@ -44,7 +44,7 @@ export async function readLocalCode(file: string, content: string): Promise<Loca
   const language = parseFileLanguage(file);
   const own = resolve(file);
   const plain = { code: { content, language }, files: [own] };
-  const runtime = runtimeOf(language) ?? "";
+  const runtime = findRuntime(language) ?? "";
   const endings = ENDINGS[runtime];
   if (!endings || !MAY_IMPORT[runtime]?.test(content)) return plain;
   const imports = await listImports(language, content);

@@ -18,12 +18,12 @@ export interface FailedJobError {
 export function readJobError(job: JobRecord, file?: string): FailedJobError | undefined {
   const { error } = (job.result ?? {}) as { error?: { name?: string; message?: string; stack?: string } };
   if (job.success || !error) return undefined;
-  const trace = nameFile(readTrace(error.stack ?? ""), file);
-  return { name: error.name ?? "Error", message: namePlace(error.message ?? "", file), trace };
+  const trace = insertFileName(readTrace(error.stack ?? ""), file);
+  return { name: error.name ?? "Error", message: prependFileName(error.message ?? "", file), trace };
 }
 
 /** Prepends the file's name to the position of a syntax error, in the form that editors recognize. */
-export function namePlace(message: string, file: string | undefined): string {
+export function prependFileName(message: string, file: string | undefined): string {
   if (file === undefined) return message;
   const place = (_: string, line: string, column: string) => `${file}:${line}:${column}: syntax error: `;
   return message.replace(/^Syntax error at line (\d+), column (\d+): (?:syntax error,? )?/, place);
@@ -36,7 +36,7 @@ function readTrace(stack: string): string | undefined {
 }
 
 /** Writes the file's name where a trace says `script`. */
-function nameFile(trace: string | undefined, file: string | undefined): string | undefined {
+function insertFileName(trace: string | undefined, file: string | undefined): string | undefined {
   if (file === undefined) return trace;
   return trace
     ?.replace(/(?<=[\s(])script(?=:\d+)/g, () => file)

@@ -80,7 +80,7 @@ export async function startJob(client: ServiceClient, start: StartOptions): Prom
   return { workspace, id: await client.call(runPreview, input) };
 }
 
-/** Undeployed code can only be scheduled for a fixed time. */
+/** Converts a start time to a fixed time, the only kind that undeployed code can be scheduled for. */
 function toFixedTime(when: StartTime | undefined): { scheduled_for?: Date } {
   if (when === undefined || "scheduled_for" in when) return { ...when };
   return { scheduled_for: new Date(Date.now() + when.scheduled_in_secs * 1000) };

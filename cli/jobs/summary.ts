@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from "node:util";
 import chalk from "chalk";
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
-import { oneLine } from "../terminal/text/output.ts";
+import { toOneLine } from "../terminal/text/output.ts";
 import { formatDistance, formatDuration } from "../terminal/text/times.ts";
 import { readJobError } from "./outcome.ts";
 
@@ -10,7 +10,7 @@ export const STATES = ["queued", "running", "waiting", "success", "failure", "ca
 export type State = (typeof STATES)[number] | "skipped";
 
 /** Returns the job's state; a flow that waits for approval is `waiting`. */
-export function jobState(job: JobRecord): State {
+export function getJobState(job: JobRecord): State {
   if (job.type === "QueuedJob")
     return job.suspend !== undefined ? "waiting" : job.running ? "running" : "queued";
   if (job.canceled) return "canceled";
@@ -29,11 +29,11 @@ const STATE_COLORS: Record<State, (text: string) => string> = {
 };
 
 export function paintState(text: string, job: JobRecord): string {
-  return STATE_COLORS[jobState(job)](text);
+  return STATE_COLORS[getJobState(job)](text);
 }
 
 /** Returns the script's path, or the kind of job in parentheses. */
-export function jobName(job: JobRecord): string {
+export function formatJobName(job: JobRecord): string {
   return job.script_path ?? `(${job.job_kind})`;
 }
 
@@ -44,7 +44,7 @@ export function formatDueTime(job: JobRecord): string {
 
 /** Finds when a scheduled job is due; undefined if it is due already. */
 function findDueTime(job: JobRecord): Date | undefined {
-  if (jobState(job) !== "queued" || job.scheduled_for === undefined) return undefined;
+  if (getJobState(job) !== "queued" || job.scheduled_for === undefined) return undefined;
   const due = new Date(job.scheduled_for);
   return due.getTime() > Date.now() ? due : undefined;
 }
@@ -61,7 +61,7 @@ function measureMsSince(moment: Date | string): number {
 
 function formatWait(job: JobRecord): string | undefined {
   if (findDueTime(job)) return undefined;
-  if (jobState(job) === "queued")
+  if (getJobState(job) === "queued")
     return `${formatDuration(measureMsSince(job.scheduled_for ?? job.created_at))} so far`;
   return job.self_wait_time_ms === undefined ? undefined : formatDuration(Math.max(0, job.self_wait_time_ms));
 }
@@ -75,7 +75,7 @@ function formatMoment(at: Date | string | undefined): string | undefined {
  * @param steps of a flow, drawn as a tree
  */
 export function formatJobSummary(job: JobRecord, width: number, steps: string[] = []): string {
-  const state = jobState(job);
+  const state = getJobState(job);
   const facts: [name: string, value: string | undefined][] = [
     ["id", job.id],
     ["kind", [job.job_kind, job.language].filter(Boolean).join(", ")],
@@ -96,9 +96,9 @@ export function formatJobSummary(job: JobRecord, width: number, steps: string[] 
   ];
   const lines = facts
     .filter(([, value]) => value)
-    .map(([name, value]) => `${chalk.dim(name.padEnd(10))}${oneLine(value!)}`);
+    .map(([name, value]) => `${chalk.dim(name.padEnd(10))}${toOneLine(value!)}`);
   return [
-    `${paintState(state, job)}  ${chalk.bold(oneLine(jobName(job)))}`,
+    `${paintState(state, job)}  ${chalk.bold(toOneLine(formatJobName(job)))}`,
     ...lines,
     ...(steps.length > 0 ? ["", chalk.dim("steps"), ...steps] : []),
     ...formatSection("args", formatExcerpt(job.args, width, `svc job show ${job.id} --json`)),

@@ -8,7 +8,7 @@ import { startLiveDisplay } from "../terminal/live.ts";
 import { CliError, EXIT_CODES } from "../terminal/text/failure.ts";
 import { printNote } from "../terminal/text/output.ts";
 import { followJob, type JobRef } from "./follow.ts";
-import { jobState } from "./summary.ts";
+import { getJobState } from "./summary.ts";
 
 /** Reads the job's record without its log, but with its whole result, which records omit if it is large. */
 export async function readJob(client: ServiceClient, job: JobRef): Promise<JobRecord> {
@@ -50,7 +50,7 @@ export async function waitForCompletion(
 }
 
 function createNoWorkerError(job: JobRecord): CliError {
-  return new CliError("NoServer", `job ${job.id} is ${jobState(job)}, and no server is up that runs it`, {
+  return new CliError("NoServer", `job ${job.id} is ${getJobState(job)}, and no server is up that runs it`, {
     hint: "start one: svc serve",
   });
 }

@@ -1,14 +1,14 @@
 /** Arguments of scripts and flows on the command line. */
 
 import { isJsonObject, parseJson } from "../../src/lib/json/json.ts";
-import { usageError } from "../terminal/text/failure.ts";
+import { createUsageError } from "../terminal/text/failure.ts";
 /** Reads a text file. @throws a usage error if it cannot be read */
 export async function readTextFile(file: string, hint?: string): Promise<string> {
   try {
     return await Bun.file(file).text();
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
-    throw usageError(
+    throw createUsageError(
       code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read: ${message}`,
       hint,
     );
@@ -41,7 +41,10 @@ export function mergeWords(
   for (const word of words) {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (name === undefined || text === undefined) {
-      throw usageError(`${word} is not an argument`, "write name=value, such as name=Bob, or -d with JSON");
+      throw createUsageError(
+        `${word} is not an argument`,
+        "write name=value, such as name=Bob, or -d with JSON",
+      );
     }
     args[name] = types[name] === "string" ? text : parseValue(text);
   }
@@ -64,9 +67,9 @@ export async function readJsonArguments(data: string | undefined): Promise<Recor
     const value = parseJson(text) as unknown;
     if (isJsonObject(value)) return value as Record<string, unknown>;
   } catch (cause) {
-    throw usageError(`--data is not JSON: ${(cause as Error).message}`, DATA_HINT);
+    throw createUsageError(`--data is not JSON: ${(cause as Error).message}`, DATA_HINT);
   }
-  throw usageError("--data must be a JSON object: its keys are the script's arguments", DATA_HINT);
+  throw createUsageError("--data must be a JSON object: its keys are the script's arguments", DATA_HINT);
 }
 
 async function readData(data: string): Promise<string> {

@@ -76,7 +76,7 @@ function listOwnOptionsFirst(this: Help, command: Command): Option[] {
   return [...all.filter((option) => !isCommon(option)), ...all.filter(isCommon)];
 }
 
-/** Each noun accepts both words for showing one item; help lists them in a fixed order. */
+/** Adds the alias of a verb that shows one item: each noun accepts both words. Help lists them in a fixed order. */
 function addSynonym(verb: Command): Command {
   return verb.name() === "show" ? verb.alias("get") : verb;
 }

@@ -1,7 +1,7 @@
 /** Parses option values: numbers, durations, times. Invalid values are usage errors. */
 import { z } from "zod";
 import { parseDuration } from "../../src/lib/async/duration.ts";
-import { usageError } from "../terminal/text/failure.ts";
+import { createUsageError } from "../terminal/text/failure.ts";
 
 /** Parses a whole number. @throws a usage error */
 export function parseWholeNumber(
@@ -13,7 +13,7 @@ export function parseWholeNumber(
   const number = Number(text);
   if (/^\d+$/.test(text) && number <= limit && number >= minimum) return number;
   const range = limit === Number.MAX_SAFE_INTEGER ? "a whole number" : `a number from ${minimum} to ${limit}`;
-  throw usageError(`${flag} ${text}: must be ${range}`);
+  throw createUsageError(`${flag} ${text}: must be ${range}`);
 }
 
 /** A century: anything longer is probably a typing error. */
@@ -23,14 +23,14 @@ const MAX_DAYS = 36_500;
 export function parseSeconds(flag: string, text: string): number {
   const seconds = parseSpan(flag, text);
   if (seconds <= MAX_DAYS * 86_400) return seconds;
-  throw usageError(`${flag} ${text}: must be at most ${MAX_DAYS}d`);
+  throw createUsageError(`${flag} ${text}: must be at most ${MAX_DAYS}d`);
 }
 
 function parseSpan(flag: string, text: string): number {
   try {
     return parseDuration(text);
   } catch (cause) {
-    throw usageError(`${flag}: ${(cause as Error).message}`);
+    throw createUsageError(`${flag}: ${(cause as Error).message}`);
   }
 }
 
@@ -44,7 +44,7 @@ export function parseTime(flag: string, text: string): Date {
   const moment = new Date(day + time);
   // Checked separately, because `Date` would convert 31 February to 3 March.
   if (Day.safeParse(day).success && TIME.test(time) && !Number.isNaN(moment.getTime())) return moment;
-  throw usageError(`${flag} ${text}: is not a time`, MOMENT_HINT);
+  throw createUsageError(`${flag} ${text}: is not a time`, MOMENT_HINT);
 }
 
 /** Parses a time in the past: a duration such as `2h` ago, or the time itself. @throws a usage error */

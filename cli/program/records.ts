@@ -29,7 +29,7 @@ const COMPUTED_FIELDS = new Set([
 ]);
 
 /** Returns the body of an update that changes only the given fields. Undefined changes are ignored. */
-export function withChanges(record: object, changes: Record<string, unknown>): Record<string, unknown> {
+export function createUpdateBody(record: object, changes: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.entries(record).filter(([name]) => !COMPUTED_FIELDS.has(name));
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);
   return Object.fromEntries([...kept, ...given]);

@@ -4,7 +4,7 @@
 
 import { parseJson } from "../../src/lib/json/json.ts";
 import { askFor } from "../terminal/prompts.ts";
-import { usageError } from "../terminal/text/failure.ts";
+import { createUsageError } from "../terminal/text/failure.ts";
 import { printNote } from "../terminal/text/output.ts";
 
 interface ValueRequest {
@@ -32,7 +32,7 @@ export async function readJson(given: string | undefined, wanted: ValueRequest):
     // The text may be a secret although it is invalid JSON: the error contains the position, not the content.
     const { message } = cause as Error;
     const where = /line \d+|position \d+/.exec(message)?.[0];
-    throw usageError(
+    throw createUsageError(
       `the value is not JSON${where ? ` (${where})` : ""}`,
       'such as \'{"host": "db"}\', or - for stdin',
     );
@@ -40,6 +40,6 @@ export async function readJson(given: string | undefined, wanted: ValueRequest):
 }
 
 /** Prints the warnings that follow a confirmation, one per line. */
-export function noteWarnings(confirmation: string): void {
+export function printWarnings(confirmation: string): void {
   for (const line of confirmation.split("\n").slice(1)) printNote(line);
 }

@@ -44,7 +44,11 @@ interface Package {
   outdir: string;
 }
 
-/** @returns the name of the package's file @throws Error if dpkg-deb is missing or fails */
+/**
+ * Builds a Debian package with dpkg-deb.
+ * @returns the name of the package's file
+ * @throws Error if dpkg-deb is missing or fails
+ */
 export async function buildDebianPackage(of: Package): Promise<string> {
   const { version, machine, executable, license, outdir } = of;
   const root = join(outdir, `.deb-${machine}`);

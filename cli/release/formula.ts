@@ -5,7 +5,7 @@ export interface ReleaseFile {
   sha256: string;
 }
 
-/** @param url address of the folder with the release's files */
+/** Formats the Homebrew formula of a release. @param url address of the folder with the release's files */
 export function formatFormula(version: string, url: string, files: readonly ReleaseFile[]): string {
   const block = (condition: string, target: string) => {
     const file = files.find(({ name }) => name === `svc-${target}`);

@@ -5,7 +5,7 @@ import { listScripts } from "../../src/features/code/scripts/operations.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import type { SyncStep } from "./plan.ts";
 import { compareItems } from "./read/canonical.ts";
-import { type Item, itemKey } from "./read/items.ts";
+import { getItemKey, type Item } from "./read/items.ts";
 
 /** Maximum entries per page of a list. */
 const PAGE_SIZE = 100;
@@ -17,7 +17,7 @@ export async function listFailedSteps(
   remote: Map<string, Item>,
   steps: readonly SyncStep[],
 ): Promise<SyncStep[]> {
-  const planned = new Set(steps.map(({ item }) => itemKey(item)));
+  const planned = new Set(steps.map(({ item }) => getItemKey(item)));
   const failed = await Promise.all([
     listFailed("script", (query) =>
       client.call(listScripts, { workspace, query: { ...query, include_without_main: true } }),
@@ -45,7 +45,7 @@ async function listFailed(
   for (let page = 1; ; page++) {
     const listed = await list({ page, per_page: PAGE_SIZE });
     const failed = listed.filter(({ has_deploy_errors }) => has_deploy_errors);
-    keys.push(...failed.map(({ path }) => itemKey({ kind, path } as Item)));
+    keys.push(...failed.map(({ path }) => getItemKey({ kind, path } as Item)));
     if (listed.length < PAGE_SIZE) return keys;
   }
 }

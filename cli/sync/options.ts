@@ -20,7 +20,7 @@ export interface SyncOptions extends WorkspaceOptions {
   only?: string[];
 }
 
-export function syncCommand(name: string, summary: string, taken: string): Command {
+export function createSyncCommand(name: string, summary: string, taken: string): Command {
   return createWorkspaceCommand(name, summary)
     .argument("[folder]", "where the files are", ".")
     .option("--dry-run", "show the changes, and make none")

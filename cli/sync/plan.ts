@@ -1,7 +1,7 @@
 /** Computes the steps that make one side equal to the other. */
 import { type ComparedFields, compareItems, isSameItem, isUnsetSecret } from "./read/canonical.ts";
 import type { LocalFolder, LocalItem } from "./read/folder.ts";
-import { type Item, itemKey, SYNCED_KINDS } from "./read/items.ts";
+import { getItemKey, type Item, SYNCED_KINDS } from "./read/items.ts";
 
 export type SyncStep =
   | { change: "create"; item: Item }
@@ -14,7 +14,10 @@ export interface SyncPlan {
   left: Item[];
 }
 
-/** @param wanted the side to match; its keys are the items' keys */
+/**
+ * Computes the steps that make the present items equal to the wanted ones.
+ * @param wanted the side to match; its keys are the items' keys
+ */
 function createPlan(
   wanted: Map<string, Item>,
   present: Map<string, Item>,
@@ -30,7 +33,7 @@ function createPlan(
       if (!isSameItem(both)) steps.push({ change: "change", item, compared: both });
     }
   }
-  const surplus = [...present.values()].filter((item) => !wanted.has(itemKey(item)));
+  const surplus = [...present.values()].filter((item) => !wanted.has(getItemKey(item)));
   if (deletes) for (const item of surplus) steps.push({ change: "delete", item });
   return { steps: steps.sort(compareSteps), left: deletes ? [] : surplus.sort(compareByKind) };
 }

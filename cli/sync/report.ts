@@ -2,17 +2,17 @@
  * Report of a push, for users who move a workspace to this server: which items were accepted, were changed, or will not
  * run.
  */
-import { runtimeOf } from "../../src/engines/languages/languages.ts";
+import { findRuntime } from "../../src/engines/languages/languages.ts";
 import { describeMissingPackages } from "../../src/engines/languages/programs/packages.ts";
 import { existsResource } from "../../src/features/assets/resources/operations.ts";
 import { existsVariable } from "../../src/features/assets/variables/operations.ts";
-import { oneLine, print } from "../terminal/text/output.ts";
+import { print, toOneLine } from "../terminal/text/output.ts";
 import { type Deployment, isStored } from "./deploy/deployment.ts";
 import type { StepResult } from "./options.ts";
 import { compareItems } from "./read/canonical.ts";
 import type { LocalFolder } from "./read/folder.ts";
 import { listFlowCode } from "./read/inline.ts";
-import { type Fields, type Item, itemKey } from "./read/items.ts";
+import { type Fields, getItemKey, type Item } from "./read/items.ts";
 import { listChangedFields, pluralize } from "./show/show-plan.ts";
 import { createTagCheck } from "./unlisted-tags.ts";
 
@@ -26,14 +26,14 @@ export interface ReportEntry {
   problems: string[];
 }
 
-/** @param remote the items on the server after the push */
+/** Creates the report of a push. @param remote the items on the server after the push */
 export async function createReport(
   at: Deployment,
   folder: LocalFolder,
   done: StepResult[],
   remote: Map<string, Item>,
 ): Promise<ReportEntry[]> {
-  const errors = new Map(done.map(({ step, error }) => [itemKey(step.item), error]));
+  const errors = new Map(done.map(({ step, error }) => [getItemKey(step.item), error]));
   const missing = new MissingReferences(at);
   const unlistedTags = await createTagCheck(at);
   const entries: ReportEntry[] = [];
@@ -61,9 +61,9 @@ export async function createReport(
 export function showReport(entries: ReportEntry[]): void {
   for (const { kind, path, taken, changed, problems } of entries) {
     if (taken && changed.length === 0 && problems.length === 0) continue;
-    print(oneLine(`${taken ? "taken" : "not taken"}: ${kind} ${path}`));
-    if (changed.length > 0) print(oneLine(`  changed by the server: ${changed.join(", ")}`));
-    for (const problem of problems) print(oneLine(`  ${problem}`));
+    print(toOneLine(`${taken ? "taken" : "not taken"}: ${kind} ${path}`));
+    if (changed.length > 0) print(toOneLine(`  changed by the server: ${changed.join(", ")}`));
+    for (const problem of problems) print(toOneLine(`  ${problem}`));
   }
   const taken = entries.filter((entry) => entry.taken);
   const hindered = taken.filter(({ problems }) => problems.length > 0);
@@ -78,7 +78,7 @@ function findObstacles({ kind, fields }: Item): string[] {
     kind === "script" ? [fields] : kind === "flow" ? listFlowCode(fields.value).map(({ code }) => code) : [];
   const languages = new Set(codes.map(({ language }) => String(language)));
   const obstacles = [...languages]
-    .filter((language) => runtimeOf(language) === undefined)
+    .filter((language) => findRuntime(language) === undefined)
     .map((language) => `will not run: ${language} is stored, but not offered`);
   for (const { language, content } of codes) {
     const missing = describeMissingPackages(String(language), String(content));

@@ -4,7 +4,7 @@
  */
 import { chalkStderr } from "chalk";
 import type { Ora } from "ora";
-import { oneLine, writeText } from "./text/output.ts";
+import { toOneLine, writeText } from "./text/output.ts";
 import { formatDuration } from "./text/times.ts";
 
 export interface LiveDisplay {
@@ -19,7 +19,10 @@ export interface LiveDisplay {
 const SPINNER_DELAY_MS = 150;
 const REFRESH_INTERVAL_MS = 100;
 
-/** @param output where the log is shown; undefined: only its last line, beside the spinner */
+/**
+ * Starts the display of a running job.
+ * @param output where the log is shown; undefined: only its last line, beside the spinner
+ */
 export function startLiveDisplay(output?: NodeJS.WriteStream): LiveDisplay {
   const show = (text: string) => {
     if (output) writeText(output, text);
@@ -82,5 +85,5 @@ function formatElapsed(ms: number): string {
 /** Formats state and log as one line of the terminal. */
 function formatStatusLine(state: string, log: string): string {
   const room = (process.stderr.columns ?? 80) - state.length - "x  ".length - "  ".length;
-  return `${state}  ${chalkStderr.dim(oneLine(log).slice(0, Math.max(0, room)))}`;
+  return `${state}  ${chalkStderr.dim(toOneLine(log).slice(0, Math.max(0, room)))}`;
 }

@@ -1,6 +1,6 @@
 /** Asks questions, only on an interactive terminal. */
-import { CliError, EXIT_CODES, usageError } from "./text/failure.ts";
-import { oneLine } from "./text/output.ts";
+import { CliError, createUsageError, EXIT_CODES } from "./text/failure.ts";
+import { toOneLine } from "./text/output.ts";
 
 export function isInteractive(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);
@@ -24,7 +24,7 @@ interface Question {
 export async function askFor(given: string | undefined, question: Question): Promise<string> {
   if (given !== undefined) return given;
   if (!isInteractive()) {
-    throw usageError(`${question.flag} is missing`, question.hint ?? "there is no terminal to ask on");
+    throw createUsageError(`${question.flag} is missing`, question.hint ?? "there is no terminal to ask on");
   }
   const { input, password } = await import("@inquirer/prompts");
   const context = { output: process.stderr };
@@ -53,7 +53,7 @@ function throwCanceled(cause: Error): never {
 /** Asks for a choice; the cursor starts at the first one. */
 export async function chooseOne<T>(message: string, choices: { value: T; name: string }[]): Promise<T> {
   const { select } = await import("@inquirer/prompts");
-  const shown = choices.map((choice) => ({ ...choice, name: oneLine(choice.name) }));
+  const shown = choices.map((choice) => ({ ...choice, name: toOneLine(choice.name) }));
   return select({ message, choices: shown }, { output: process.stderr }).catch(throwCanceled);
 }
 
@@ -64,9 +64,9 @@ export async function chooseOne<T>(message: string, choices: { value: T; name: s
  */
 export async function confirmFirst(given: boolean | undefined, message: string): Promise<void> {
   if (given) return;
-  if (!isInteractive()) throw usageError("--yes is missing", "there is no terminal to ask on");
+  if (!isInteractive()) throw createUsageError("--yes is missing", "there is no terminal to ask on");
   const { confirm } = await import("@inquirer/prompts");
-  const answer = confirm({ message: oneLine(message), default: false }, { output: process.stderr }).catch(
+  const answer = confirm({ message: toOneLine(message), default: false }, { output: process.stderr }).catch(
     (cause: Error) => {
       if (cause.name !== "ExitPromptError") throw cause;
       return false;
@@ -84,10 +84,10 @@ export async function confirmFirst(given: boolean | undefined, message: string):
  */
 export async function confirmName(given: boolean | undefined, message: string, name: string): Promise<void> {
   if (given) return;
-  if (!isInteractive()) throw usageError("--yes is missing", "there is no terminal to ask on");
-  const typed = await askFor(undefined, { message: `${oneLine(message)} Type ${name}`, flag: "--yes" });
+  if (!isInteractive()) throw createUsageError("--yes is missing", "there is no terminal to ask on");
+  const typed = await askFor(undefined, { message: `${toOneLine(message)} Type ${name}`, flag: "--yes" });
   if (typed.trim() === name) return;
-  throw new CliError("Canceled", `"${oneLine(typed.trim())}" is not ${name}: nothing was done`, {
+  throw new CliError("Canceled", `"${toOneLine(typed.trim())}" is not ${name}: nothing was done`, {
     exit_code: EXIT_CODES.interrupted,
   });
 }
@@ -97,7 +97,7 @@ const MIN_PASSWORD_CHARS = 8;
 /** Requires a new password that is long enough. @throws a usage error */
 export function requirePassword(password: string): string {
   if (password.length >= MIN_PASSWORD_CHARS) return password;
-  throw usageError(`the password is too short: it must have at least ${MIN_PASSWORD_CHARS} characters`);
+  throw createUsageError(`the password is too short: it must have at least ${MIN_PASSWORD_CHARS} characters`);
 }
 
 /**

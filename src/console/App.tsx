@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ApiError } from "./api/errors.ts";
-import { myWorkspaces, useMay, whoami } from "./api/session.ts";
+import { myWorkspacesQuery, useMay, whoamiQuery } from "./api/session.ts";
 import { routes } from "./pages/routes.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
@@ -16,7 +16,7 @@ import { Problem } from "./parts/Problem.tsx";
 import { useWorkspace } from "./parts/places.ts";
 import { Frame } from "./shell/Frame.tsx";
 import { Guard } from "./shell/Guard.tsx";
-import { lastWorkspace, noteWorkspace } from "./shell/last-workspace.ts";
+import { getLastWorkspace, storeLastWorkspace } from "./shell/last-workspace.ts";
 import { SessionEnded } from "./shell/Notices.tsx";
 import { Palette } from "./shell/Palette.tsx";
 import { Shortcuts } from "./shell/Shortcuts.tsx";
@@ -51,14 +51,14 @@ export function App() {
 
 /** Renders pages that require a session. */
 function SignedIn() {
-  const me = useQuery(whoami);
+  const me = useQuery(whoamiQuery);
   const [location] = useLocation();
   if (me.error instanceof ApiError && me.error.status === 401 && !me.data) {
     return <Redirect to={`/login?then=${encodeURIComponent(location + window.location.search)}`} replace />;
   }
   if (me.error && !me.data) return <Problem error={me.error} retry={() => void me.refetch()} />;
   if (!me.data) return waiting;
-  const last = lastWorkspace();
+  const last = getLastWorkspace();
   return (
     <>
       <SessionEnded />
@@ -78,8 +78,8 @@ function SignedIn() {
 
 /** Whether the user may enter a workspace; true until that is known. */
 function useMayEnter(workspace: string): boolean {
-  const me = useQuery(whoami).data;
-  const mine = useQuery(myWorkspaces).data?.workspaces;
+  const me = useQuery(whoamiQuery).data;
+  const mine = useQuery(myWorkspacesQuery).data?.workspaces;
   return !mine || me?.super_admin === true || mine.some(({ id }) => id === workspace);
 }
 
@@ -90,7 +90,7 @@ function InWorkspace() {
 
 function Inside({ workspace }: { workspace: string }) {
   const [location] = useLocation();
-  useEffect(() => noteWorkspace(workspace), [workspace]);
+  useEffect(() => storeLastWorkspace(workspace), [workspace]);
   const may = useMay(workspace);
   const destinations = routes.flatMap(({ below, nav, load }) =>
     nav && (nav.isFor?.(may) ?? true) ? [{ ...nav, href: `/w/${workspace}${below}`, load }] : [],

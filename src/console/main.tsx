@@ -9,7 +9,7 @@ import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
 import { BASE, NONCE } from "./api/base.ts";
 import { queryClient } from "./api/client.ts";
-import { leaveFor } from "./api/leaving.ts";
+import { confirmAndLeave } from "./api/leaving.ts";
 import { started } from "./start.ts";
 import "./icon.svg";
 import { App } from "./App.tsx";
@@ -37,7 +37,7 @@ void started.then(() =>
         <Guard>
           <Router
             base={BASE.slice(0, -1)}
-            aroundNav={(go, address, options) => leaveFor(address, () => go(address, options))}
+            aroundNav={(go, address, options) => confirmAndLeave(address, () => go(address, options))}
           >
             <App />
             <LeaveQuestion />

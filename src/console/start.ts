@@ -4,9 +4,9 @@
  */
 import { BASE, HAS_SESSION } from "./api/base.ts";
 import { queryClient } from "./api/client.ts";
-import { memberOf, myWorkspaces, whoami } from "./api/session.ts";
+import { memberQuery, myWorkspacesQuery, whoamiQuery } from "./api/session.ts";
 import { findPage } from "./pages/routes.ts";
-import { lastWorkspace } from "./shell/last-workspace.ts";
+import { getLastWorkspace } from "./shell/last-workspace.ts";
 
 /** How long nothing is shown; the page then says that it is loading. */
 const MAX_BLANK_MS = 200;
@@ -16,9 +16,9 @@ export const started: Promise<unknown> = HAS_SESSION
   ? Promise.race([load(), new Promise((resolve) => setTimeout(resolve, MAX_BLANK_MS))])
   : Promise.resolve();
 
-/** Loading errors stay with the queries; the page shows them. */
+/** Loads what the page needs. Errors stay with the queries; the page shows them. */
 function load(): Promise<unknown> {
-  const last = lastWorkspace();
+  const last = getLastWorkspace();
   const asked = `/${location.pathname.slice(BASE.length)}`;
   // The root address redirects there.
   const path = asked === "/" && last !== null ? `/w/${last}` : asked;
@@ -26,9 +26,9 @@ function load(): Promise<unknown> {
   if (!page) return Promise.resolve();
   const { params, load } = page;
   return Promise.all([
-    queryClient.prefetchQuery(whoami),
-    queryClient.prefetchQuery(myWorkspaces),
-    queryClient.prefetchQuery(memberOf(params.workspace!)),
+    queryClient.prefetchQuery(whoamiQuery),
+    queryClient.prefetchQuery(myWorkspacesQuery),
+    queryClient.prefetchQuery(memberQuery(params.workspace!)),
     load().then((module) => module?.prefetch?.(params, new URLSearchParams(location.search))),
   ]);
 }

@@ -2,7 +2,10 @@
 import { type AnyColumn, type Placeholder, type SQL, sql } from "drizzle-orm";
 import { dialect } from "./kit.ts";
 
-/** Case-sensitive and literal, unlike LIKE, which differs between the databases in both respects. */
+/**
+ * SQL condition: the column starts with the text. Case-sensitive and literal, unlike LIKE, which differs between the
+ * databases in both respects.
+ */
 export function startsWith(column: AnyColumn, text: string): SQL {
   return sql`substr(${column}, 1, ${[...text].length}) = ${text}`;
 }
@@ -14,7 +17,9 @@ export function endsWith(column: AnyColumn, text: string): SQL {
   return sql`(length(${column}) >= ${length} AND substr(${column}, length(${column}) - ${length - 1}) = ${text})`;
 }
 
-/** Case-sensitive pattern: `*` matches any text, all other characters are literal. */
+/**
+ * SQL condition: the value matches a case-sensitive pattern. `*` matches any text, all other characters are literal.
+ */
 export function matchesPattern(value: AnyColumn | SQL, pattern: string): SQL {
   if (dialect === "sqlite") return sql`${value} GLOB ${pattern.replace(/[[?]/g, "[$&]")}`;
   return sql`${value} LIKE ${pattern.replace(/[\\%_]/g, "\\$&").replaceAll("*", "%")}`;
@@ -41,7 +46,7 @@ export function jsonArrayRows(list: AnyColumn | Placeholder, name: string): SQL 
  * Hides a condition from the planner's index selection, for rows that another index already selects. Otherwise
  * PostgreSQL may combine both indexes, and SQLite may choose the worse one.
  */
-export function unindexed(condition: SQL): SQL {
+export function preventIndexUse(condition: SQL): SQL {
   return sql`(${condition}) IS TRUE`;
 }
 
@@ -54,7 +59,7 @@ export function containsText(column: AnyColumn | SQL, text: string): SQL {
  * SQL for the first two parts of a path, such as `u/ann` of `u/ann/x`; not a valid prefix if there are fewer than three
  * parts.
  */
-export function pathPrefixOf(path: AnyColumn): SQL {
+export function selectPathPrefix(path: AnyColumn): SQL {
   const rest = sql`substr(${path}, 3)`;
   const slash = dialect === "sqlite" ? sql`instr(${rest}, '/')` : sql`strpos(${rest}, '/')`;
   return sql`substr(${path}, 1, ${slash} + 1)`;
@@ -80,7 +85,7 @@ export function replacePrefix(column: AnyColumn, before: string, after: string):
 }
 
 /** Subtracts milliseconds from the time in a column. */
-export function earlierBy(moment: AnyColumn, by_ms: number): SQL {
+export function subtractMilliseconds(moment: AnyColumn, by_ms: number): SQL {
   return dialect === "sqlite"
     ? sql`${moment} - ${Math.round(by_ms)}`
     : sql`${moment} - ${by_ms} * interval '1 millisecond'`;

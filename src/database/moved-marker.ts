@@ -14,13 +14,13 @@ export interface MovedMarker {
   at: string;
 }
 
-export function movedMarkerPath(data_dir: string): string {
+export function getMovedMarkerPath(data_dir: string): string {
   return join(data_dir, "moved.json");
 }
 
 /** Writes the marker; it and its folder entry are on disk on return. */
 export async function writeMovedMarker(data_dir: string, note: MovedMarker): Promise<void> {
-  const handle = await open(movedMarkerPath(data_dir), "w", 0o600);
+  const handle = await open(getMovedMarkerPath(data_dir), "w", 0o600);
   try {
     await handle.writeFile(`${JSON.stringify(note)}\n`);
     await handle.sync();
@@ -32,7 +32,7 @@ export async function writeMovedMarker(data_dir: string, note: MovedMarker): Pro
 
 /** Removes the marker after a failed move, durably. */
 export async function removeMovedMarker(data_dir: string): Promise<void> {
-  await rm(movedMarkerPath(data_dir), { force: true });
+  await rm(getMovedMarkerPath(data_dir), { force: true });
   await syncFolder(data_dir);
 }
 
@@ -46,9 +46,12 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** @throws Conflict if the data directory's database has moved */
+/**
+ * Checks that the instance still uses the database in this data directory.
+ * @throws Conflict if the data directory's database has moved
+ */
 export function requireNotMoved(data_dir: string): void {
-  const path = movedMarkerPath(data_dir);
+  const path = getMovedMarkerPath(data_dir);
   if (!existsSync(path)) return;
   const { to, at } = JSON.parse(readFileSync(path, "utf8")) as MovedMarker;
   throw new Conflict(`this instance moved to ${to} at ${at}`, {

@@ -49,7 +49,11 @@ export async function openDatabase(options: ConnectOptions): Promise<Database> {
   return openSqlite({ path, max_bytes: options.max_bytes });
 }
 
-/** @param what name of the setting that holds the URL @throws BadRequest for other URLs */
+/**
+ * Checks that a text is the URL of a PostgreSQL database.
+ * @param what name of the setting that holds the URL
+ * @throws BadRequest for other URLs
+ */
 export function requirePostgresUrl(url: string, what: string): void {
   if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return;
   throw new BadRequest(`${what} is not the URL of a PostgreSQL database`, {

@@ -3,7 +3,7 @@
  * transaction and may be repeated. The key at which the next part begins is read from `db`, between the transactions.
  */
 import { type AnyColumn, type SQL, sql, type Table } from "drizzle-orm";
-import { unindexed } from "./conditions.ts";
+import { preventIndexUse } from "./conditions.ts";
 import type { Reader, Tx } from "./database.ts";
 import { dialect } from "./kit.ts";
 
@@ -64,7 +64,7 @@ async function* drain(table: Table, change: SQL, which: SQL): AsyncGenerator<Par
   while (changed === ROWS_CHANGED) yield { run, continues: true };
 }
 
-/** In the order of row ids: this needs no index and changes none that the search uses. */
+/** Yields slices in the order of row ids: this needs no index and changes none that the search uses. */
 async function* scan(db: Reader, table: Table, change: SQL, which: SQL): AsyncGenerator<Part> {
   const at = async (where: SQL, offset: number): Promise<number | undefined> => {
     const [row] = await db.rows<{ rowid: number }>(
@@ -74,7 +74,7 @@ async function* scan(db: Reader, table: Table, change: SQL, which: SQL): AsyncGe
   };
   for (let rest = sql`rowid > ${Number.MIN_SAFE_INTEGER}`, continues = false; ; continues = true) {
     let end = await at(rest, ROWS_SCANNED - 1);
-    let slice = sql`${rest} AND ${unindexed(which)} ${end === undefined ? sql`` : sql`AND rowid <= ${end}`}`;
+    let slice = sql`${rest} AND ${preventIndexUse(which)} ${end === undefined ? sql`` : sql`AND rowid <= ${end}`}`;
     const isAny = (await at(slice, 0)) !== undefined;
     const enough = isAny ? await at(slice, ROWS_CHANGED - 1) : undefined;
     if (enough !== undefined) {

@@ -38,7 +38,7 @@ function isInRange(address: ipaddr.IPv4 | ipaddr.IPv6, range: AddressRange): boo
 }
 
 /** Returns the network that identifies a caller: an IPv4 address, or the /64 of an IPv6 address (RFC 6177 §2). */
-export function networkOf(text: string): string {
+export function toNetwork(text: string): string {
   if (isIP(text) === 4) return text;
   const address = parseAddress(text);
   if (!(address instanceof ipaddr.IPv6)) return address?.toString() ?? text;
@@ -49,7 +49,7 @@ export function networkOf(text: string): string {
 }
 
 /** Returns the host of a URL: a name or an address, without IPv6 brackets. */
-export function hostOfUrl({ hostname }: URL): string {
+export function getUrlHost({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "");
 }
 

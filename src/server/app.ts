@@ -41,7 +41,7 @@ import { createWorkerName } from "../platform/queue/worker-name.ts";
 import { serveConsole } from "./console/serve.ts";
 import { features, operations } from "./features.ts";
 import { startLoops } from "./loops.ts";
-import { runnerOptions } from "./runner-options.ts";
+import { createRunnerOptions } from "./runner-options.ts";
 import { startWorker } from "./start-worker.ts";
 
 const MB = 1_000_000;
@@ -130,7 +130,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       );
     });
 
-    app.runner = createRunner(runnerOptions(app));
+    app.runner = createRunner(createRunnerOptions(app));
     await parts.start("token use", createTokenUseFlusher(app));
     await parts.start("usage", createUsageFlusher(app));
 

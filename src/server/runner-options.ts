@@ -9,7 +9,7 @@ import { parseSandboxSettings } from "./sandbox-options.ts";
 const MB = 1_000_000;
 
 /** Converts the app's settings to options of the runner, which knows neither the app nor its configuration. */
-export function runnerOptions(app: App): RunnerOptions {
+export function createRunnerOptions(app: App): RunnerOptions {
   const { config, log } = app;
   return {
     directory: join(config.data_dir, "runner"),

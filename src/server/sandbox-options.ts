@@ -11,7 +11,10 @@ import type { Config } from "../platform/config/config.ts";
 /** Upper bound of user ids, exclusive: this value itself means "none". */
 const MAX_USER_ID = 4_294_967_295;
 
-/** @throws BadRequest for an invalid folder or port, or a folder that exposes the data directory */
+/**
+ * Parses the sandbox settings of the process.
+ * @throws BadRequest for an invalid folder or port, or a folder that exposes the data directory
+ */
 export function parseSandboxSettings(config: Config): SandboxSettings {
   const ports = splitList(config.sandbox_ports).map(Number);
   const wrong = ports.find((port) => !(Number.isInteger(port) && port >= 1 && port <= 65_535));

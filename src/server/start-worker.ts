@@ -4,7 +4,7 @@ import { createWorker } from "../features/runs/worker/worker.ts";
 import type { ServiceStack } from "../lib/async/service.ts";
 import type { App } from "../platform/app/context.ts";
 import type { JobsRole } from "../platform/app/loop.ts";
-import { loadGroupTags, workerTags } from "../platform/cluster/group-tags.ts";
+import { getWorkerTags, loadGroupTags } from "../platform/cluster/group-tags.ts";
 import { createHeartbeat } from "../platform/cluster/heartbeat.ts";
 import { startLoops } from "./loops.ts";
 
@@ -22,7 +22,7 @@ export async function startWorker(
   await startLoops(app, parts, role, "before worker");
   const isCommand = role === "own";
   if (!isCommand) await loadGroupTags(app);
-  const ofServer = () => workerTags(app);
+  const ofServer = () => getWorkerTags(app);
   const worker = createWorker(
     app,
     isCommand

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { dirname, join, relative } from "node:path";
-import { listParameterNames, scopeOf } from "../../src/platform/http/operation.ts";
+import { getRequiredScope, listParameterNames } from "../../src/platform/http/operation.ts";
 import { operations, operationsByFile } from "../../src/server/features.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -220,7 +220,7 @@ test("operations have unique names and routes, and declare who may call them", a
     expect(await Bun.file(join(root, file)).exists()).toBe(true);
     for (const op of list) {
       expect(["anyone", "user", "member", "author", "admin", "devops", "superAdmin"]).toContain(op.access);
-      expect(scopeOf(op)).toBeDefined();
+      expect(getRequiredScope(op)).toBeDefined();
     }
   }
 });

@@ -6,7 +6,7 @@ import {
   fillTemplate,
   NotEvaluated,
 } from "../../src/console/pages/scripts/app/evaluate.ts";
-import { readApp, runnableOf } from "../../src/console/pages/scripts/app/read-app.ts";
+import { findRunnable, readApp } from "../../src/console/pages/scripts/app/read-app.ts";
 
 const scope = { a: { result: { name: "Ann", list: [1, 2], n: 3 } }, ctx: { email: "ann@example.org" } };
 
@@ -64,7 +64,7 @@ test("components are in reading order, including nested ones", () => {
     ["One", "inner"],
   ]);
   expect(readApp({ files: {} })).toBeUndefined();
-  expect(runnableOf(app[0]!)).toBeUndefined();
+  expect(findRunnable(app[0]!)).toBeUndefined();
 });
 
 test("the buttons of a table are read as its actions", () => {
@@ -99,6 +99,6 @@ test("background code runs under its number, newer kinds are known, and a button
     ["go", "button", ["bg_0"]],
     ["bg_0", "background", []],
   ]);
-  expect(runnableOf(app[2]!)).toMatchObject({ path: "script/f/a/rows", isAutomatic: true });
+  expect(findRunnable(app[2]!)).toMatchObject({ path: "script/f/a/rows", isAutomatic: true });
   expect(evaluate("`${bg_0.result.length} rows`;", { bg_0: { result: [1, 2] } })).toBe("2 rows");
 });

@@ -1,7 +1,7 @@
 /** What the page of a flow's run follows from its jobs. */
 import { expect, test } from "bun:test";
 import { type FlowSteps, RunModel, type StepJob } from "../../src/console/parts/flow/run-model.ts";
-import { treeOf } from "../../src/console/parts/flow/tree.ts";
+import { buildTree } from "../../src/console/parts/flow/tree.ts";
 
 const code = (id: string) => ({ id, value: { type: "rawscript", language: "bun", content: "" } });
 const step = (id: string, type: string, more: object) => ({ id, value: { type, ...more } });
@@ -14,7 +14,7 @@ function job(step_id: string, success: boolean, more: Partial<StepJob> = {}): St
 }
 
 function modelOf(modules: unknown[], steps: StepJob[]) {
-  const { nodes } = treeOf({ modules });
+  const { nodes } = buildTree({ modules });
   const listed = { steps, approvals: [] } as unknown as FlowSteps;
   return { nodes, model: new RunModel(nodes, "root", listed, {}) };
 }

@@ -9,10 +9,10 @@ import {
   toQuery,
 } from "../../src/console/pages/runs/filters.ts";
 import { mergeSchema } from "../../src/console/pages/scripts/edit/merge-schema.ts";
-import { hasFields, prepare } from "../../src/console/parts/form/prepare.ts";
-import { plain, splitByStyle } from "../../src/console/parts/log/ansi.ts";
+import { hasFields, prepareForm } from "../../src/console/parts/form/prepare.ts";
+import { splitByStyle, stripStyles } from "../../src/console/parts/log/ansi.ts";
 import { LogBuffer } from "../../src/console/parts/log/buffer.ts";
-import { shownAs } from "../../src/console/parts/result/kinds.ts";
+import { classifyResult } from "../../src/console/parts/result/kinds.ts";
 
 test("numbers keep their digits in requests and responses", () => {
   const text = '{"id":3544790567247868102,"small":7,"half":0.5,"list":[-9223372036854775808]}';
@@ -67,7 +67,7 @@ test("colours of a log become classes; other escape sequences are ignored", () =
     { text: "green", classes: "ansi-2" },
     { text: " end", classes: "" },
   ]);
-  expect(plain("\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007")).toBe("link");
+  expect(stripStyles("\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007")).toBe("link");
   // Of 256 and of all colours the next of the basic ones is shown, and what comes after them counts too.
   const classesOf = (codes: string) => splitByStyle(`\u001b[${codes}mx`)[0]!.classes;
   expect(classesOf("38;5;196;1")).toBe("ansi-1 ansi-bold");
@@ -90,7 +90,7 @@ test("colours of a log become classes; other escape sequences are ignored", () =
         splitByStyle(line)
           .map(({ text }) => text)
           .join(""),
-      ).toBe(plain(line)),
+      ).toBe(stripStyles(line)),
     ),
   );
 });
@@ -165,16 +165,16 @@ test("a result is classified by its shape", () => {
     [{ error: "m" }, "json"],
     [{ html: 7 }, "json"],
   ];
-  expect(kinds.map(([value]) => shownAs(value).kind)).toEqual(kinds.map(([, kind]) => kind) as never);
-  expect(shownAs({ file: { content: "AAAA", filename: "a.bin" } })).toMatchObject({
+  expect(kinds.map(([value]) => classifyResult(value).kind)).toEqual(kinds.map(([, kind]) => kind) as never);
+  expect(classifyResult({ file: { content: "AAAA", filename: "a.bin" } })).toMatchObject({
     name: "a.bin",
     base64: "AAAA",
   });
-  fc.assert(fc.property(fc.jsonValue(), (value) => expect(typeof shownAs(value).kind).toBe("string")));
+  fc.assert(fc.property(fc.jsonValue(), (value) => expect(typeof classifyResult(value).kind).toBe("string")));
 });
 
 test("a schema becomes a form: in its order, with a field for each type, and JSON for the others", () => {
-  const { schema, ui } = prepare({
+  const { schema, ui } = prepareForm({
     type: "object",
     order: ["b", "gone", "a"],
     required: ["a"],
@@ -199,7 +199,8 @@ test("a schema becomes a form: in its order, with a field for each type, and JSO
     expect([name, ui[name]["ui:field"]]).toEqual([name, "JsonField"]);
   expect(ui.list.items.deep["ui:field"]).toBe("JsonField");
   expect(schema.required).toEqual(["a"]);
-  for (const odd of [null, 7, "x", [], {}, { properties: 7 }]) expect(hasFields(prepare(odd))).toBe(false);
+  for (const odd of [null, 7, "x", [], {}, { properties: 7 }])
+    expect(hasFields(prepareForm(odd))).toBe(false);
 });
 
 test("of an earlier schema only user edits are kept, at any depth", () => {

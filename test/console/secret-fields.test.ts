@@ -1,6 +1,9 @@
 /** What is kept of forms, and handed on in links. */
 import { expect, test } from "bun:test";
-import { withoutSecrets, withoutSecretsAndFiles } from "../../src/console/parts/form/kept/secret-fields.ts";
+import {
+  omitSecrets,
+  omitSecretsAndFiles,
+} from "../../src/console/parts/form/history-state/secret-fields.ts";
 
 test("what a reload keeps of a form has no secret and no file, at any depth", () => {
   const secret = { type: "string", password: true };
@@ -36,27 +39,27 @@ test("what a reload keeps of a form has no secret and no file, at any depth", ()
     login: { host: "h" },
     unknown: [{ a: null }],
   };
-  expect(withoutSecretsAndFiles(schema, values)).toEqual(kept);
-  expect(withoutSecrets(schema, values)).toEqual({
+  expect(omitSecretsAndFiles(schema, values)).toEqual(kept);
+  expect(omitSecrets(schema, values)).toEqual({
     ...kept,
     file: values.file,
     files: values.files,
   } as never);
-  expect(withoutSecrets(undefined, values)).toEqual(values);
+  expect(omitSecrets(undefined, values)).toEqual(values);
 });
 
 test("a field with the format of a password is a secret too", () => {
   const schema = { properties: { key: { type: "string", format: "password" }, name: { type: "string" } } };
-  expect(withoutSecrets(schema, { key: "hunter2", name: "Bob" })).toEqual({ name: "Bob" });
-  expect(withoutSecrets(schema, { key: "$var:u/ann/key" })).toEqual({ key: "$var:u/ann/key" });
+  expect(omitSecrets(schema, { key: "hunter2", name: "Bob" })).toEqual({ name: "Bob" });
+  expect(omitSecrets(schema, { key: "$var:u/ann/key" })).toEqual({ key: "$var:u/ann/key" });
 });
 
 test("resources are kept as references, not written out", () => {
   const db = { type: "object", format: "resource-postgresql" };
   const schema = { properties: { db, other: db, all: { type: "array", items: db } } };
   const references = { db: "$res:u/ann/db", all: ["$res:u/ann/db"] };
-  expect(withoutSecrets(schema, references)).toEqual(references);
-  expect(withoutSecrets(schema, { db: { password: "hunter2" }, all: ["$res:u/ann/db", {}] })).toEqual({
+  expect(omitSecrets(schema, references)).toEqual(references);
+  expect(omitSecrets(schema, { db: { password: "hunter2" }, all: ["$res:u/ann/db", {}] })).toEqual({
     all: [],
   });
 });
@@ -81,14 +84,14 @@ for (const keyword of ["if", "then", "else", "unevaluatedProperties"]) {
 
 for (const [holder, schema] of Object.entries(HOLDERS)) {
   test(`a secret is found by ${holder}`, () => {
-    expect(withoutSecrets(schema, { key: "hunter2", name: "Bob" })).toEqual({ name: "Bob" });
+    expect(omitSecrets(schema, { key: "hunter2", name: "Bob" })).toEqual({ name: "Bob" });
   });
 }
 
 test("secrets are found in lists with a schema for each place, and in schemas that hold themselves", () => {
   const pair = { type: "array", prefixItems: [{ type: "string" }, KEY] };
-  expect(withoutSecrets({ properties: { pair } }, { pair: ["Bob", "hunter2"] })).toEqual({ pair: [] });
+  expect(omitSecrets({ properties: { pair } }, { pair: ["Bob", "hunter2"] })).toEqual({ pair: [] });
   const tree = { $ref: "#", properties: { key: KEY, inner: { $ref: "#" } } };
   const values = { key: "a", inner: { key: "b", inner: { name: "Bob" } } };
-  expect(withoutSecrets(tree, values)).toEqual({ inner: { inner: { name: "Bob" } } });
+  expect(omitSecrets(tree, values)).toEqual({ inner: { inner: { name: "Bob" } } });
 });

@@ -49,7 +49,7 @@ export function indexJobs(data_dir: string): void {
   const index = database.transaction(() => {
     // What the server has indexed meanwhile.
     database.run("DELETE FROM job_search");
-    // As `wordsOfJob` makes them; ids follow the creation.
+    // As `listJobWords` makes them; ids follow the creation.
     database.run(`INSERT INTO job_search (id, job_id, workspace_id, words)
       SELECT created_at * 1024 + row_number() OVER (PARTITION BY created_at ORDER BY id) - 1, id, workspace_id,
         replace(id, '-', ' ') || ' ' || replace(script_path, '/', ' ') || ' ' || created_by || ' kind ' ||

@@ -8,7 +8,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { CliError, EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError, EXIT_CODES } from "../../terminal/text/failure.ts";
 import { printJson, printNote, writeBytes } from "../../terminal/text/output.ts";
 import { listRoutes } from "./routes.ts";
 
@@ -68,7 +68,7 @@ each operation takes.`,
     );
   });
 
-/** @throws a usage error */
+/** Parses the positional arguments into an HTTP method and a path. @throws a usage error */
 function parseTarget(
   first: string | undefined,
   second: string | undefined,
@@ -76,12 +76,13 @@ function parseTarget(
 ): { method: string; path: string } {
   const given = second ?? first;
   const hint = "such as svc api GET w/{workspace}/scripts/list; svc api --list tells all";
-  if (given === undefined) throw usageError("the path is missing", hint);
+  if (given === undefined) throw createUsageError("the path is missing", hint);
   const method = second === undefined ? (hasBody ? "POST" : "GET") : first!.toUpperCase();
   if (!METHODS.includes(method))
-    throw usageError(`${first} is not a method of HTTP`, `use ${METHODS.join(", ")}`);
-  if (second === undefined && METHODS.includes(given)) throw usageError("the path is missing", hint);
-  if (/^https?:/.test(given)) throw usageError("the path must be one below /api, without the server", hint);
+    throw createUsageError(`${first} is not a method of HTTP`, `use ${METHODS.join(", ")}`);
+  if (second === undefined && METHODS.includes(given)) throw createUsageError("the path is missing", hint);
+  if (/^https?:/.test(given))
+    throw createUsageError("the path must be one below /api, without the server", hint);
   return { method, path: given.replace(/^\/?(api\/)?/, "") };
 }
 
@@ -90,7 +91,7 @@ function parseHeaders({ header = [] }: ApiOptions): Headers {
   for (const line of header) {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
     if (name === undefined)
-      throw usageError(`--header ${line}: must be a name and a value`, "such as 'accept: text/plain'");
+      throw createUsageError(`--header ${line}: must be a name and a value`, "such as 'accept: text/plain'");
     headers.set(name, value!);
   }
   return headers;
@@ -98,7 +99,8 @@ function parseHeaders({ header = [] }: ApiOptions): Headers {
 
 function parsePair(pair: string): [string, string] {
   const at = pair.indexOf("=");
-  if (at < 1) throw usageError(`--query ${pair}: must be a name and a value`, "such as --query per_page=5");
+  if (at < 1)
+    throw createUsageError(`--query ${pair}: must be a name and a value`, "such as --query per_page=5");
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
@@ -118,7 +120,7 @@ async function readBody(data: string | undefined, headers: Headers): Promise<str
   try {
     JSON.parse(text);
   } catch (cause) {
-    throw usageError(
+    throw createUsageError(
       `--data is not JSON: ${(cause as Error).message}`,
       "for another kind of body say which: -H 'content-type: text/plain'",
     );

@@ -25,7 +25,7 @@ import {
   withClient,
 } from "../../program/command.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 import { formatMermaid } from "../../terminal/tree/flow-mermaid.ts";
 import { createTreeLines, drawTree } from "../../terminal/tree/flow-tree.ts";
@@ -89,11 +89,12 @@ function resolvePath(
   option: string | undefined,
 ): string {
   if (argument !== undefined && option !== undefined && argument !== option) {
-    throw usageError(`two paths were given: ${argument} and --path ${option}`, "leave one of them out");
+    throw createUsageError(`two paths were given: ${argument} and --path ${option}`, "leave one of them out");
   }
   const own = typeof file.path === "string" ? file.path : parseFolderPath(given);
   const path = argument ?? option ?? own;
-  if (path === undefined) throw usageError("the path is missing", "svc flow push <file> u/<user>/<name>");
+  if (path === undefined)
+    throw createUsageError("the path is missing", "svc flow push <file> u/<user>/<name>");
   return path;
 }
 

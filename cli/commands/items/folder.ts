@@ -16,7 +16,7 @@ import {
   withClient,
 } from "../../program/command.ts";
 import { askFor } from "../../terminal/prompts.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 const OWNER = "u/<username> or g/<group>";
@@ -122,11 +122,15 @@ const removeOwner = createWorkspaceCommand("remove-owner", "remove an owner of a
     else printNote(`${owner} no longer owns folder ${name}`);
   });
 
-/** @returns whether the right includes writing; undefined for `none` @throws a usage error for an invalid right */
+/**
+ * Parses a right: `read`, `write` or `none`.
+ * @returns whether the right includes writing; undefined for `none`
+ * @throws a usage error for an invalid right
+ */
 function parseRight(flag: string, right: string): boolean | undefined {
   if (right === "none") return undefined;
   if (right !== "read" && right !== "write")
-    throw usageError(`${flag} ${right}: must be read, write or none`);
+    throw createUsageError(`${flag} ${right}: must be read, write or none`);
   return right === "write";
 }
 

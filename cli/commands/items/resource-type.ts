@@ -13,8 +13,8 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { noteWarnings } from "../../program/values.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { printWarnings } from "../../program/values.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 const list = createWorkspaceCommand("list", "list the resource types that the workspace sees")
@@ -62,22 +62,22 @@ const push = createWorkspaceCommand(
         ? ([false, await client.call(updateResourceType, { workspace, name, body })] as const)
         : ([true, await client.call(createResourceType, { workspace, body: { ...body, name } })] as const);
     });
-    noteWarnings(confirmation);
+    printWarnings(confirmation);
     if (options.json) printJson({ name, created });
     else printNote(`${created ? "created" : "changed"} ${name}`);
   });
 
-/** @throws a usage error if the file cannot be read, or contains no object */
+/** Reads a JSON Schema from a file. @throws a usage error if the file cannot be read, or contains no object */
 async function readSchema(file: string): Promise<object> {
   const { parse } = await import("yaml");
   let schema: unknown;
   try {
     schema = parse(file === "-" ? await Bun.stdin.text() : await Bun.file(file).text());
   } catch (cause) {
-    throw usageError(`${file} cannot be read: ${(cause as Error).message}`);
+    throw createUsageError(`${file} cannot be read: ${(cause as Error).message}`);
   }
   if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema;
-  throw usageError(`${file} holds no JSON Schema: it must be an object`);
+  throw createUsageError(`${file} holds no JSON Schema: it must be an object`);
 }
 
 const remove = createWorkspaceCommand(

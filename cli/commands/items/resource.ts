@@ -16,8 +16,8 @@ import {
   withClient,
 } from "../../program/command.ts";
 import { readAllPages } from "../../program/pages.ts";
-import { noteWarnings, readJson } from "../../program/values.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { printWarnings, readJson } from "../../program/values.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 interface SetOptions extends WorkspaceOptions {
@@ -50,7 +50,7 @@ Do not put a secret in the value: let the field refer to a variable, as in
         return [false, await client.call(updateResource, { workspace, path, body })] as const;
       }
       if (type === undefined) {
-        throw usageError(
+        throw createUsageError(
           "--type is missing",
           `${path} is new; svc resource-type list shows the types there are`,
         );
@@ -58,7 +58,7 @@ Do not put a secret in the value: let the field refer to a variable, as in
       const body = { path, value, resource_type: type, description: description ?? "" };
       return [true, await client.call(createResource, { workspace, body })] as const;
     });
-    noteWarnings(confirmation);
+    printWarnings(confirmation);
     if (options.json) printJson({ path, created });
     else printNote(`${created ? "created" : "changed"} ${path}`);
   });

@@ -1,18 +1,18 @@
-/** Cron rules and their times, on the command line. */
+/** Cron expressions and their next times, on the command line. */
 import { previewSchedule } from "../../../src/features/triggers/schedules/operations.ts";
 import type { ServiceClient } from "../../client/transport.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 
-/** Checks a cron rule: unquoted stars are expanded by the shell to file names. */
+/** Checks that a cron expression is not a list of file names, to which the shell expands unquoted stars. */
 export function requireCron(text: string): string {
   if (text.startsWith("@") || text.trim().split(/\s+/).length >= 5) return text;
-  throw usageError(
-    `the rule "${text}" is not a cron expression: it has five fields, six with seconds, or seven with the year`,
+  throw createUsageError(
+    `"${text}" is not a cron expression, which has five fields, six with seconds, or seven with the year`,
     "put it in quotes, such as '0 9 * * 1-5' for nine o'clock on weekdays",
   );
 }
 
-/** Lists the next five times of a rule. */
+/** Lists the next five times of a cron expression. */
 export async function listNextTimes(
   client: ServiceClient,
   schedule: string,

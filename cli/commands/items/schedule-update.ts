@@ -7,8 +7,8 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { withChanges } from "../../program/records.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUpdateBody } from "../../program/records.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote } from "../../terminal/text/output.ts";
 import { formatTime } from "../../terminal/text/times.ts";
 import { listNextTimes, requireCron } from "./schedule-times.ts";
@@ -26,7 +26,7 @@ export const update = createWorkspaceCommand("update", "change a schedule; what 
   .argument("<path>", "path of the schedule")
   .argument("[arguments...]", "arguments to change, for each run: name=value, such as full=true")
   .option(
-    "--cron <rule>",
+    "--cron <cron>",
     "five fields (minute hour day month weekday), or six with seconds first",
     requireCron,
   )
@@ -52,7 +52,7 @@ export const update = createWorkspaceCommand("update", "change a schedule; what 
     };
     const hasArguments = options.data !== undefined || words.length > 0;
     if (!hasArguments && Object.values(changes).every((value) => value === undefined)) {
-      throw usageError(
+      throw createUsageError(
         "nothing is to be changed",
         "say what, such as --cron or name=value; svc schedule update --help",
       );
@@ -68,7 +68,7 @@ export const update = createWorkspaceCommand("update", "change a schedule; what 
       const args = hasArguments
         ? await resolveArguments(client, code, place.workspace, { data, words })
         : undefined;
-      const body = withChanges(before, { ...changes, args });
+      const body = createUpdateBody(before, { ...changes, args });
       await client.call(updateSchedule, { ...place, body: body as never });
       const changed = await client.call(getSchedule, place);
       const times = changed.enabled ? await listNextTimes(client, changed.schedule, changed.timezone) : [];

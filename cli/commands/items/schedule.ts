@@ -15,7 +15,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 import { formatDistance, formatTime, LOCAL_TIMEZONE } from "../../terminal/text/times.ts";
 import { listNextTimes, requireCron } from "./schedule-times.ts";
@@ -95,7 +95,7 @@ function splitTarget(third: string | undefined, rest: string[], option: string |
     return { target: option, words: third === undefined ? rest : [third, ...rest] };
   }
   if (option === undefined) return { target: third, words: rest };
-  throw usageError(`${third} and --run ${option}: a schedule runs one script or flow`, "name it once");
+  throw createUsageError(`${third} and --run ${option}: a schedule runs one script or flow`, "name it once");
 }
 
 const list = createWorkspaceCommand("list", "list schedules")
@@ -165,7 +165,7 @@ const remove = createWorkspaceCommand("delete", "delete a schedule; running jobs
     printNote(said);
   });
 
-const preview = createCommand("preview", "show the next five times of a cron rule")
+const preview = createCommand("preview", "show the next five times of a cron expression")
   .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", requireCron)
   .option("--timezone <name>", "IANA name, such as Europe/Berlin", LOCAL_TIMEZONE)
   .addHelpText("after", formatExamples("svc schedule preview '0 9 * * 1-5' --timezone Europe/Berlin"))

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { type FileLanguage, parseFileLanguage } from "../../jobs/file-language.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../terminal/text/output.ts";
 
 /** A greeting in each language, with arguments, a default and a result. */
@@ -74,7 +74,8 @@ export const createNew = createCommand("new", "write a template of a script into
   .addHelpText("after", formatExamples("svc script new hello.ts", "svc script new report.py"))
   .action(async (file: string, { json }: { json?: boolean }) => {
     const language = parseFileLanguage(file);
-    if (existsSync(file)) throw usageError(`${file} is there already`, "choose another name, or edit it");
+    if (existsSync(file))
+      throw createUsageError(`${file} is there already`, "choose another name, or edit it");
     await Bun.write(file, BEGINNINGS[language]);
     if (json) return printJson({ file, language });
     printNote(`wrote ${file}`);

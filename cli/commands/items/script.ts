@@ -26,7 +26,7 @@ import {
 } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 
 import { createNew } from "./script-new.ts";
@@ -115,10 +115,11 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
 /** Returns the path, given as an argument or an option. @throws a usage error */
 function resolvePath(argument: string | undefined, option: string | undefined): string {
   if (argument !== undefined && option !== undefined && argument !== option) {
-    throw usageError(`two paths were given: ${argument} and --path ${option}`, "leave one of them out");
+    throw createUsageError(`two paths were given: ${argument} and --path ${option}`, "leave one of them out");
   }
   const path = argument ?? option;
-  if (path === undefined) throw usageError("the path is missing", "svc script push <file> u/<user>/<name>");
+  if (path === undefined)
+    throw createUsageError("the path is missing", "svc script push <file> u/<user>/<name>");
   return path;
 }
 

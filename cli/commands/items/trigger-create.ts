@@ -14,7 +14,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../terminal/text/output.ts";
 
 interface Route {
@@ -103,7 +103,7 @@ const describeCallers = (method: string) => CALLERS[method] ?? `callers are chec
 function createHttpBody(route_path: string, path: string, options: HttpOptions) {
   const asked = [options.public, options.callerToken, options.apiKey, options.basic].filter(Boolean);
   if (asked.length !== 1)
-    throw usageError(
+    throw createUsageError(
       "who may call the route: give one of --public, --caller-token, --api-key and --basic",
       "--public lets anybody run it, with the rights of whoever made the route",
     );
@@ -197,7 +197,8 @@ export const createWebsocket = createWorkspaceCommand(
 /** Parses `type="order"`; a value that is not JSON is a text. */
 function parseFilter(text: string): { key: string; value: unknown } {
   const at = text.indexOf("=");
-  if (at < 1) throw usageError(`--filter ${text}: must be key=value`, "such as --filter 'type=\"order\"'");
+  if (at < 1)
+    throw createUsageError(`--filter ${text}: must be key=value`, "such as --filter 'type=\"order\"'");
   const value = text.slice(at + 1);
   try {
     return { key: text.slice(0, at), value: parseSchemaJson(value) };

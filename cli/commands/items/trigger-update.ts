@@ -13,8 +13,8 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { withChanges } from "../../program/records.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUpdateBody } from "../../program/records.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../terminal/text/output.ts";
 import { formatRoute, parseAuthentication } from "./trigger-create.ts";
 
@@ -29,10 +29,13 @@ function readTarget({ run, flow, summary }: TargetOptions) {
   return { script_path: run, is_flow: run === undefined ? flow : (flow ?? false), summary };
 }
 
-/** @throws a usage error if no change is given */
+/** Rejects an update that changes nothing. @throws a usage error if no change is given */
 function requireChange(changes: Record<string, unknown>, kind: string): void {
   if (Object.values(changes).some((value) => value !== undefined)) return;
-  throw usageError("nothing is to be changed", `say what, such as --run; svc trigger ${kind} update --help`);
+  throw createUsageError(
+    "nothing is to be changed",
+    `say what, such as --run; svc trigger ${kind} update --help`,
+  );
 }
 
 interface HttpOptions extends TargetOptions {
@@ -48,7 +51,7 @@ function readAccess(options: HttpOptions) {
   const { apiKey, basic, callerToken } = options;
   const asked = [options.public, callerToken, apiKey, basic].filter(Boolean);
   if (asked.length === 0) return {};
-  if (asked.length > 1) throw usageError("give one of --public, --caller-token, --api-key and --basic");
+  if (asked.length > 1) throw createUsageError("give one of --public, --caller-token, --api-key and --basic");
   return {
     authentication_method: parseAuthentication(options),
     authentication_resource_path: apiKey ?? basic ?? null,
@@ -73,7 +76,7 @@ export const updateHttp = createWorkspaceCommand("update", "change a route; what
     requireChange(changes, "http");
     const changed = await withClient(options, async (client) => {
       const place = { workspace: await resolveWorkspace(client, options.workspace), path };
-      const body = withChanges(await client.call(getHttpTrigger, place), changes);
+      const body = createUpdateBody(await client.call(getHttpTrigger, place), changes);
       await client.call(updateHttpTrigger, { ...place, body: body as never });
       return client.call(getHttpTrigger, place);
     });
@@ -100,7 +103,7 @@ export const updateWebsocket = createWorkspaceCommand(
     requireChange(changes, "websocket");
     const changed = await withClient(options, async (client) => {
       const place = { workspace: await resolveWorkspace(client, options.workspace), path };
-      const body = withChanges(await client.call(getWebsocketTrigger, place), changes);
+      const body = createUpdateBody(await client.call(getWebsocketTrigger, place), changes);
       await client.call(updateWebsocketTrigger, { ...place, body: body as never });
       return client.call(getWebsocketTrigger, place);
     });

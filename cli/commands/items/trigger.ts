@@ -18,7 +18,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { CliError, EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError, EXIT_CODES } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 import { createHttp, createWebsocket, formatRoute } from "./trigger-create.ts";
 import { updateHttp, updateWebsocket } from "./trigger-update.ts";
@@ -51,7 +51,10 @@ function formatState({ row, error }: FoundTrigger): string {
   return row.enabled ? error || "on" : "off";
 }
 
-/** @throws if there is none, and a usage error if both kinds have one and no kind was given */
+/**
+ * Finds the trigger at a path, of either kind.
+ * @throws if there is none, and a usage error if both kinds have one and no kind was given
+ */
 async function findTrigger(
   client: ServiceClient,
   workspace: string,
@@ -62,7 +65,7 @@ async function findTrigger(
   const found = all.filter((one) => one.row.path === path && (kind === undefined || one.kind === kind));
   if (found.length === 0) throw createNotFoundError(path);
   if (found.length > 1)
-    throw usageError(`${path} is a route and a WebSocket trigger`, "add --kind http, or websocket");
+    throw createUsageError(`${path} is a route and a WebSocket trigger`, "add --kind http, or websocket");
   return found[0]!;
 }
 

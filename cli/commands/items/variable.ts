@@ -20,7 +20,7 @@ import {
 import { readAllPages } from "../../program/pages.ts";
 import { readValueArgument } from "../../program/values.ts";
 import { isInteractive } from "../../terminal/prompts.ts";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 interface VariableChange {
@@ -30,7 +30,7 @@ interface VariableChange {
   description: string | undefined;
 }
 
-/** @returns whether the variable is new */
+/** Creates a variable, or changes the existing one. @returns whether the variable is new */
 async function storeVariable(
   client: ServiceClient,
   workspace: string,
@@ -184,7 +184,7 @@ const importFile = createWorkspaceCommand(
   )
   .action(async (file: string, options: ImportOptions) => {
     const settings = parseDotenv(await readText(file));
-    if (settings.length === 0) throw usageError(`there is no NAME=value in ${file}`);
+    if (settings.length === 0) throw createUsageError(`there is no NAME=value in ${file}`);
     const folder = options.to.replace(/\/+$/, "");
     const changes = settings.map(({ name, value }) => ({
       path: toPath(folder, name),
@@ -210,12 +210,15 @@ const importFile = createWorkspaceCommand(
     if (options.json) printJson(done);
   });
 
-/** @throws a usage error for an invalid path, before anything is stored */
+/**
+ * Joins folder and name to the path of a variable.
+ * @throws a usage error for an invalid path, before anything is stored
+ */
 function toPath(folder: string, name: string): string {
   try {
     return parsePath(`${folder}/${name}`);
   } catch (cause) {
-    throw usageError((cause as Error).message);
+    throw createUsageError((cause as Error).message);
   }
 }
 
@@ -232,7 +235,7 @@ async function readText(file: string): Promise<string> {
   try {
     return await Bun.file(file).text();
   } catch (cause) {
-    throw usageError(`${file} cannot be read: ${(cause as Error).message}`);
+    throw createUsageError(`${file} cannot be read: ${(cause as Error).message}`);
   }
 }
 

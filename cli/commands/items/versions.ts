@@ -25,7 +25,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { withChanges } from "../../program/records.ts";
+import { createUpdateBody } from "../../program/records.ts";
 import { confirmFirst } from "../../terminal/prompts.ts";
 import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
@@ -61,7 +61,7 @@ const SCRIPTS: CodeKind = {
   },
   async move(client, place, to) {
     const stored = await client.call(getScriptByPath, place);
-    const body = withChanges(stored, { path: to }) as NewScript;
+    const body = createUpdateBody(stored, { path: to }) as NewScript;
     await client.call(createScript, { workspace: place.workspace, body });
     await client.call(archiveScriptByPath, place);
   },
@@ -80,7 +80,7 @@ const FLOWS: CodeKind = {
     }));
   },
   async move(client, place, to) {
-    const body = withChanges(await client.call(getFlowByPath, place), { path: to });
+    const body = createUpdateBody(await client.call(getFlowByPath, place), { path: to });
     await client.call(updateFlow, { ...place, body: body as NewFlow });
   },
   remove: (client, place) => client.call(deleteFlowByPath, place),

@@ -17,7 +17,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 const collect = (value: string, before: string[] = []) => [...before, value];
@@ -27,7 +27,7 @@ const typeOption = () =>
     .choices([...EVENT_TYPES])
     .argParser((value: string, before: string[] | undefined) => {
       if ((EVENT_TYPES as readonly string[]).includes(value)) return collect(value, before);
-      throw usageError(`--type ${value} is not an event type`, `use one of ${EVENT_TYPES.join(", ")}`);
+      throw createUsageError(`--type ${value} is not an event type`, `use one of ${EVENT_TYPES.join(", ")}`);
     });
 
 interface Described {
@@ -93,10 +93,13 @@ const update = createWorkspaceCommand("update", "change an endpoint")
   .action(async (id: string, options: WorkspaceOptions & Described & { to?: string; allTypes?: boolean }) => {
     const { to: url, summary: description, allTypes } = options;
     if (allTypes && options.type)
-      throw usageError("--type and --all-types are both given", "use one of them");
+      throw createUsageError("--type and --all-types are both given", "use one of them");
     const types = allTypes ? null : options.type;
     if ([url, description, types].every((change) => change === undefined)) {
-      throw usageError("nothing is to be changed", "say what, such as --to <url>; svc webhook update --help");
+      throw createUsageError(
+        "nothing is to be changed",
+        "say what, such as --to <url>; svc webhook update --help",
+      );
     }
     const said = await withClient(options, async (client) =>
       client.call(updateWebhook, {
@@ -215,7 +218,7 @@ const redeliver = createWorkspaceCommand("redeliver", "send an event again, or a
   )
   .action(async (id: string, event: string | undefined, options: WorkspaceOptions) => {
     if (event !== undefined && !/^\d+$/.test(event)) {
-      throw usageError(`${event} is not a number of an event`, "`svc webhook deliveries` prints them");
+      throw createUsageError(`${event} is not a number of an event`, "`svc webhook deliveries` prints them");
     }
     const again = await withClient(options, async (client) =>
       client.call(redeliverWebhook, {

@@ -8,7 +8,7 @@ import {
   withClient,
 } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../terminal/text/output.ts";
 
 const PRIVATE_KEY_FILE = "license-private.pem";
@@ -66,7 +66,7 @@ const issue = createCommand("issue", "sign a license", "nothing")
   .option("--portal-url <url>", "where the customer manages it")
   .addHelpText("after", formatExamples('svc license issue --customer "Acme" --days 365 > acme.license'))
   .action(async (options: IssueOptions) => {
-    if (!options.customer) throw usageError("--customer is missing: it says who the license is for");
+    if (!options.customer) throw createUsageError("--customer is missing: it says who the license is for");
     const days =
       options.days === undefined ? DEFAULT_DAYS : parseWholeNumber("--days", options.days, MAX_DAYS, 1);
     const now = new Date(Math.floor(Date.now() / 1000) * 1000);
@@ -87,7 +87,7 @@ const issue = createCommand("issue", "sign a license", "nothing")
 
 function parseUrl(flag: string, text: string | undefined): string | undefined {
   if (text === undefined || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
-  throw usageError(`${flag} ${text}: must be a URL that begins with http:// or https://`);
+  throw createUsageError(`${flag} ${text}: must be a URL that begins with http:// or https://`);
 }
 
 function readPrivateKey(file: string): string {
@@ -112,7 +112,7 @@ const show = createCommand("show", "show the license of an instance, or one that
     const found =
       given === undefined ? await readInstanceLicense(options) : await parseLicense(given, options);
     const { readLicense } = await import("../../../src/features/tenancy/license/signed-license.ts");
-    const { describeLicense, licenseStateAt } = await import(
+    const { describeLicense, computeLicenseState: licenseStateAt } = await import(
       "../../../src/features/tenancy/license/service.ts"
     );
     const license = await readLicense(found.license_key, found.public_key);

@@ -13,7 +13,7 @@ import {
   withClient,
 } from "../../program/command.ts";
 import { askFor, readSecretFromStdin } from "../../terminal/prompts.ts";
-import { CliError, EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError, EXIT_CODES } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 const DEFAULT_URL = "http://localhost:8000";
@@ -57,7 +57,7 @@ export const login = createCommand("login", "log in to a server; later commands 
 /** Stores a token from stdin after the server has accepted it. */
 async function loginWithToken(url: string, { json }: CommonOptions): Promise<void> {
   const token = (await readSecretFromStdin()).trim();
-  if (token === "") throw usageError("--with-token: there is no token on stdin");
+  if (token === "") throw createUsageError("--with-token: there is no token on stdin");
   const client = await connectToService({ url, token });
   const { email } = await client.call(readWhoami, {});
   writeLogin({ url, email, token, is_token: true });
@@ -72,7 +72,7 @@ function completeUrl(given: string): string {
   return `${isLocal ? "http" : "https"}://${given}`;
 }
 
-/** Runs before any question is asked. @throws CliError if the server cannot be reached */
+/** Checks that the server can be reached, before any question is asked. @throws CliError */
 async function requireServer(url: string): Promise<void> {
   const client = await connectToService({ url });
   await (await client.send("/api/version", {})).text();
@@ -100,7 +100,7 @@ async function createSession(url: string, email: string, password: string): Prom
   });
 }
 
-/** @returns whether the server ended the session */
+/** Ends the session on the server and ignores errors. @returns whether the server ended the session */
 async function endSessionQuietly({ url, token, is_token }: Login): Promise<boolean> {
   if (is_token) return true;
   const client = await connectToService({ url, token });

@@ -15,7 +15,7 @@ import {
 } from "../../program/command.ts";
 import { parseSeconds } from "../../program/options.ts";
 import { askFor } from "../../terminal/prompts.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -79,10 +79,13 @@ function formatBadge(expiration: unknown, now: number): string {
   return `expires in ${days} ${days === 1 ? "day" : "days"}`;
 }
 
-/** @throws a usage error if no owner is given: the local admin of a data directory has no tokens */
+/**
+ * Checks that the owner of the tokens is given, or is the user that the command acts as.
+ * @throws a usage error if no owner is given: the local admin of a data directory has no tokens
+ */
 function requireOwner(options: OwnerOptions): void {
   if (options.email === undefined && !actsAsUser(options)) {
-    throw usageError("--email is missing", "the tokens of which user: svc user list lists them");
+    throw createUsageError("--email is missing", "the tokens of which user: svc user list lists them");
   }
 }
 

@@ -28,7 +28,7 @@ import {
   readSecretFromStdin,
   requirePassword,
 } from "../../terminal/prompts.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -55,7 +55,7 @@ const create = createCommand("create", "create a user who logs in with a passwor
   .addHelpText("after", formatExamples("svc user create ann@example.org --super-admin"))
   .action(async (argument: string | undefined, options: CreateOptions) => {
     if (argument !== undefined && options.email !== undefined)
-      throw usageError("the e-mail is given twice: as an argument and as --email");
+      throw createUsageError("the e-mail is given twice: as an argument and as --email");
     const given = argument ?? options.email;
     const email = await askFor(given, { message: "E-mail", flag: "--email", check: parseNewEmail });
     if (given !== undefined) requireEmail(email, argument === undefined ? "--email" : "<email>");
@@ -72,12 +72,12 @@ const create = createCommand("create", "create a user who logs in with a passwor
     else printNote(`created ${body.super_admin ? "super admin" : "user"} ${email}`);
   });
 
-/** Runs before the password is asked for. @throws a usage error */
+/** Checks the e-mail before the password is asked for. @throws a usage error */
 function requireEmail(email: string, name: "--email" | "<email>"): void {
   try {
     parseNewEmail(email);
   } catch (cause) {
-    throw usageError(`${name}: ${(cause as Error).message}`);
+    throw createUsageError(`${name}: ${(cause as Error).message}`);
   }
 }
 

@@ -16,9 +16,9 @@ import { printOutcome, setExitCode } from "../../jobs/outcome.ts";
 import {
   formatDueTime,
   formatJobDuration,
+  formatJobName,
   formatJobSummary,
-  jobName,
-  jobState,
+  getJobState,
   paintState,
   STATES,
 } from "../../jobs/summary.ts";
@@ -32,7 +32,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 import { drawStepsWithJobs } from "../../terminal/tree/step-tree.ts";
 
@@ -67,8 +67,8 @@ const list = createWorkspaceCommand("list", "list jobs, newest first")
       found,
       [
         { title: "ID", value: (job) => job.id, cut: "never" },
-        { title: "STATE", value: jobState, cut: "never", paint: paintState },
-        { title: "PATH", value: jobName, cut: "start" },
+        { title: "STATE", value: getJobState, cut: "never", paint: paintState },
+        { title: "PATH", value: formatJobName, cut: "start" },
         { title: "WHEN", value: formatDueTime, cut: "never" },
         { title: "TOOK", value: formatJobDuration, cut: "never" },
       ],
@@ -125,7 +125,7 @@ const result = createWorkspaceCommand("result", "print the result of a job; exit
     withJob(id, options, async (client, job) => {
       const found = options.wait ? await waitForCompletion(client, job) : await readJob(client, job);
       if (found.type === "CompletedJob") return printOutcome(found, { json: options.json ?? false });
-      throw new CliError("NotCompleted", `job ${id} has no result yet: it is ${jobState(found)}`, {
+      throw new CliError("NotCompleted", `job ${id} has no result yet: it is ${getJobState(found)}`, {
         hint: "--wait waits for it",
       });
     }),
@@ -231,7 +231,8 @@ function withJob<T>(
 }
 
 function requireJobId(id: string): void {
-  if (!isUuid(id)) throw usageError(`"${id}" is not the id of a job: it must be a UUID`, "svc job list");
+  if (!isUuid(id))
+    throw createUsageError(`"${id}" is not the id of a job: it must be a UUID`, "svc job list");
 }
 
 export default createNoun(

@@ -9,7 +9,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { followRun, printJobId } from "./run.ts";
 
 interface RerunOptions extends WorkspaceOptions {
@@ -29,7 +29,8 @@ export const rerun = createWorkspaceCommand("rerun", "run a script or flow again
   .option("--no-log", "leave its log out")
   .addHelpText("after", formatExamples("svc job rerun $ID", "svc job rerun $ID name=Bob --async"))
   .action(async (id: string, words: string[], options: RerunOptions) => {
-    if (!isUuid(id)) throw usageError(`"${id}" is not the id of a job: it must be a UUID`, "svc job list");
+    if (!isUuid(id))
+      throw createUsageError(`"${id}" is not the id of a job: it must be a UUID`, "svc job list");
     const changed = Object.entries(await readArguments(options.data, words));
     await withClient(
       options,

@@ -5,7 +5,7 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { locateDataDirectory } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { oneLine, print, printJson, printNote } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, toOneLine } from "../../terminal/text/output.ts";
 
 interface BackupOptions {
   dataDir?: string;
@@ -26,7 +26,7 @@ export function formatCount(value: number, what: string): string {
 
 /** Formats the progress of a backup or restore. */
 export function formatProgress({ at, rows, files }: BackupProgress): string {
-  return `${formatCount(rows, "row")}, ${formatCount(files, "file")} (${oneLine(at)})`;
+  return `${formatCount(rows, "row")}, ${formatCount(files, "file")} (${toOneLine(at)})`;
 }
 
 export default createCommand("backup", "write all data to one file, also while the server runs", "directory")

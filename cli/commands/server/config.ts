@@ -14,8 +14,15 @@ import {
   formatExamples,
   withClient,
 } from "../../program/command.ts";
-import { usageError } from "../../terminal/text/failure.ts";
-import { oneLine, print, printJson, printNote, terminalWidth, wrapText } from "../../terminal/text/output.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
+import {
+  getTerminalWidth,
+  print,
+  printJson,
+  printNote,
+  toOneLine,
+  wrapText,
+} from "../../terminal/text/output.ts";
 
 interface ShownSetting {
   name: string;
@@ -69,7 +76,7 @@ const list = createCommand(
   });
 
 function formatForPipe({ name, value, source, variable, meaning }: ShownSetting): string {
-  return [name, formatValue(value), source, variable ?? "", meaning ?? ""].map(oneLine).join("\t");
+  return [name, formatValue(value), source, variable ?? "", meaning ?? ""].map(toOneLine).join("\t");
 }
 
 /** Whether a user set it; the server itself generates `uid`. */
@@ -79,15 +86,15 @@ function isChanged({ name, source }: ShownSetting): boolean {
 
 /** Formats a setting in lines, because it is too long for table columns: the value, and its meaning below. */
 function formatForPerson({ name, value, source, variable, meaning }: ShownSetting): string {
-  const width = terminalWidth();
+  const width = getTerminalWidth();
   const from = source === "default" ? "" : ` (${source})`;
   const room = width - name.length - from.length - 2;
-  const text = oneLine(formatValue(value));
+  const text = toOneLine(formatValue(value));
   const shown = text.length > room ? `${text.slice(0, Math.max(0, room - 1))}…` : text;
   const below = wrapText(`${meaning ?? ""}${variable === undefined ? "" : ` (${variable})`}`, width - 4);
   return [
     `${chalk.bold(name)}  ${shown}${chalk.yellow(from)}`.trimEnd(),
-    ...below.map((line) => `    ${chalk.dim(oneLine(line))}`),
+    ...below.map((line) => `    ${chalk.dim(toOneLine(line))}`),
   ].join("\n");
 }
 
@@ -102,7 +109,7 @@ const get = createCommand("get", "print a setting; one of the instance in full, 
   .addHelpText("after", formatExamples("svc config get base_url", "svc config get smtp_settings --json"))
   .action(async (key: string, options: CommonOptions) => {
     const found = (await listSettings(options)).find(({ name }) => name === key);
-    if (!found) throw usageError(`there is no setting ${key}`, "svc config --all lists them");
+    if (!found) throw createUsageError(`there is no setting ${key}`, "svc config --all lists them");
     const value =
       found.of === "process" || found.source === "default"
         ? found.value

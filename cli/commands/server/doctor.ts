@@ -3,7 +3,7 @@ import { loadServerConfig, locateDataDirectory } from "../../client/data-directo
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
 import { EXIT_CODES } from "../../terminal/text/failure.ts";
-import { oneLine, print, printJson, terminalWidth, wrapText } from "../../terminal/text/output.ts";
+import { getTerminalWidth, print, printJson, toOneLine, wrapText } from "../../terminal/text/output.ts";
 import type { Finding } from "./checks/finding.ts";
 
 interface DoctorOptions {
@@ -49,11 +49,11 @@ const INDENT = " ".repeat(22);
 
 /** Wraps a text to the terminal; one line elsewhere. */
 function wrapToTerminal(text: string): string[] {
-  return process.stdout.isTTY ? wrapText(text, terminalWidth() - INDENT.length) : [text];
+  return process.stdout.isTTY ? wrapText(text, getTerminalWidth() - INDENT.length) : [text];
 }
 
 function show({ check, state, says, advice }: Finding): void {
-  const [first = "", ...more] = wrapToTerminal(oneLine(says));
+  const [first = "", ...more] = wrapToTerminal(toOneLine(says));
   print(`${STATE_COLORS[state](state.padEnd(4))}  ${check.padEnd(15)} ${first}`);
   for (const line of more) print(INDENT + line);
   if (advice === undefined) return;

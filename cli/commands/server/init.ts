@@ -20,7 +20,7 @@ import {
   readSecretFromStdin,
   requirePassword,
 } from "../../terminal/prompts.ts";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, quoteForShell } from "../../terminal/text/output.ts";
 import { chooseFreePort, DEFAULT_ADDRESS, parseAddress, proposeAddress } from "./init/address.ts";
 import { type Background, startInBackground } from "./init/background.ts";
@@ -101,7 +101,7 @@ const DATA_DIR = (): Question => ({
   flag: "--data-dir",
   fallback: process.env.SVC_DATA_DIR || ".svc",
 });
-/** If the address is taken, the question is asked again. */
+/** Creates the question for the listening address. It is asked again if the address is taken. */
 const createListenQuestion = (): Question => ({
   message: "Listen on",
   flag: "--listen",
@@ -133,7 +133,10 @@ interface InitAnswers {
   workspace: string;
 }
 
-/** @throws a usage error without a terminal, or for an invalid answer */
+/**
+ * Asks for everything that the options do not give.
+ * @throws a usage error without a terminal, or for an invalid answer
+ */
 async function askForAnswers(options: InitOptions): Promise<InitAnswers> {
   const asked = { message: "E-mail of the admin", flag: "--email", check: parseEmail };
   const email = (await askFor(options.email, asked)).trim().toLowerCase();
@@ -153,11 +156,11 @@ function requireValid(flag: string, value: string, check: (value: string) => unk
     check(value);
   } catch (cause) {
     if (cause instanceof CliError) throw cause;
-    throw usageError(`${flag}: ${(cause as Error).message}`);
+    throw createUsageError(`${flag}: ${(cause as Error).message}`);
   }
 }
 
-/** Runs before further questions are asked. @throws CliError if the directory is set up already */
+/** Checks that the directory is not set up yet, before further questions are asked. @throws CliError */
 async function requireNewDirectory(data_dir: string): Promise<void> {
   const up = await findRunningServer({ data_dir });
   if (up) {

@@ -5,7 +5,7 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { locateDataDirectory } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../terminal/text/output.ts";
 import { formatCount, formatProgress } from "./backup.ts";
 
@@ -35,7 +35,7 @@ export default createCommand(
     const config = loadConfig({ data_dir: locateDataDirectory(options.dataDir) });
     const url = given ?? config.database_url;
     if (url === undefined) {
-      throw usageError(
+      throw createUsageError(
         "the target database is missing",
         "give the URL of a PostgreSQL database, or set DATABASE_URL",
       );

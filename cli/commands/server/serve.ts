@@ -5,7 +5,7 @@ import type { RunningServer } from "../../../src/server/server.ts";
 import { forgetServerUrl, loadServerConfig, recordServerUrl } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
-import { EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
+import { createUsageError, EXIT_CODES } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, quoteForShell, wrapText } from "../../terminal/text/output.ts";
 
 interface ServeOptions {
@@ -79,7 +79,7 @@ export default createCommand("serve", "start the server", "directory")
       console: options.console === false ? "off" : undefined,
     });
     if (options.qr && !options.tunnel && config.base_url === undefined && isLoopback(config.host)) {
-      throw usageError(
+      throw createUsageError(
         `--qr shows an address that others can reach, and ${config.host} is none: add --host 0.0.0.0`,
       );
     }

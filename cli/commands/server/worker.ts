@@ -1,7 +1,7 @@
 import chalk, { chalkStderr } from "chalk";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../terminal/text/output.ts";
 import { handleSignals, logUncaughtErrors } from "./serve.ts";
 
@@ -32,7 +32,7 @@ export default createCommand("worker", "run jobs of the servers that share a Pos
       worker_group: options.group,
     });
     if (config.database_url === undefined) {
-      throw usageError(
+      throw createUsageError(
         "a worker shares a PostgreSQL with servers, and there is none",
         "set DATABASE_URL; the embedded database belongs to one process, whose svc serve runs jobs itself",
       );
@@ -42,7 +42,7 @@ export default createCommand("worker", "run jobs of the servers that share a Pos
     const server = await startServer(config, "worker");
     logUncaughtErrors(server);
     const { app } = server;
-    const { workerTags } = await import("../../../src/platform/cluster/group-tags.ts");
+    const { getWorkerTags: workerTags } = await import("../../../src/platform/cluster/group-tags.ts");
     const tags = workerTags(app);
     if (options.json) printJson({ worker: app.queue.worker, tags: tags ?? null, pid: process.pid });
     else {
@@ -57,9 +57,12 @@ export default createCommand("worker", "run jobs of the servers that share a Pos
 /** Rejects an empty value, for example from an unset variable: it would mean all jobs. */
 function requireTags({ tags, group }: WorkerOptions): void {
   if (tags !== undefined && !tags.split(",").some((tag) => tag.trim() !== "")) {
-    throw usageError("--tags names no tag", "give tags such as gpu,large, or leave it out to run all jobs");
+    throw createUsageError(
+      "--tags names no tag",
+      "give tags such as gpu,large, or leave it out to run all jobs",
+    );
   }
   if (group !== undefined && group.trim() === "") {
-    throw usageError("--group names no group", "give a name such as runners, or leave it out");
+    throw createUsageError("--group names no group", "give a name such as runners, or leave it out");
   }
 }

@@ -2,25 +2,25 @@ import { formatExamples, resolveWorkspace, withClient } from "../../program/comm
 import { readFileTypes } from "../../sync/deploy/remote-types.ts";
 import {
   createSelection,
+  createSyncCommand,
   printPlan,
   printResults,
   resolveFolder,
   type StepResult,
   type SyncOptions,
-  syncCommand,
 } from "../../sync/options.ts";
 import { planPull } from "../../sync/plan.ts";
 import { readArchive } from "../../sync/read/archive.ts";
 import { removeItemFiles, writeItem } from "../../sync/read/files.ts";
 import { readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
-import { itemKey } from "../../sync/read/items.ts";
+import { getItemKey } from "../../sync/read/items.ts";
 import { showPlan } from "../../sync/show/show-plan.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmFirst } from "../../terminal/prompts.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
 
-export default syncCommand(
+export default createSyncCommand(
   "pull",
   "write a workspace to a folder of files",
   "delete files whose items are not on the server",
@@ -41,7 +41,7 @@ belong to a workspace are left alone.`,
     const folder = await readFolder(resolveFolder(given), selection);
     // An invalid file may be unfinished work, which a pull must not overwrite.
     const [problem] = folder.problems;
-    if (problem) throw usageError(problem.reason);
+    if (problem) throw createUsageError(problem.reason);
     await withClient(options, async (client) => {
       const workspace = await resolveWorkspace(client, options.workspace);
       const archive = await withProgress("comparing", () =>
@@ -59,7 +59,7 @@ belong to a workspace are left alone.`,
       const style = { folder, file_types };
       const done: StepResult[] = [];
       for (const step of plan.steps) {
-        const before = folder.items.get(itemKey(step.item));
+        const before = folder.items.get(getItemKey(step.item));
         const error = await (async () => {
           if (step.change !== "delete") await writeItem(folder.root, step.item, style, before);
           else if (before) removeItemFiles(folder.root, before.files);

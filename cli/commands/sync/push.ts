@@ -7,13 +7,13 @@ import { listFailedSteps } from "../../sync/failed-code.ts";
 import {
   createIncompleteError,
   createSelection,
+  createSyncCommand,
   printPlan,
   printProblems,
   printResults,
   resolveFolder,
   type StepResult,
   type SyncOptions,
-  syncCommand,
 } from "../../sync/options.ts";
 import { planPush, takeUnsetSecrets } from "../../sync/plan.ts";
 import { readArchive } from "../../sync/read/archive.ts";
@@ -21,16 +21,16 @@ import { toCanonicalFields } from "../../sync/read/canonical.ts";
 import { writeItem } from "../../sync/read/files.ts";
 import { type LocalFolder, readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
-import { itemKey } from "../../sync/read/items.ts";
+import { getItemKey } from "../../sync/read/items.ts";
 import { createReport, showReport } from "../../sync/report.ts";
 import { pluralize, showPlan, showStrays } from "../../sync/show/show-plan.ts";
 import { createTagCheck } from "../../sync/unlisted-tags.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmFirst } from "../../terminal/prompts.ts";
-import { CliError, EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
-import { oneLine, printNote } from "../../terminal/text/output.ts";
+import { CliError, createUsageError, EXIT_CODES } from "../../terminal/text/failure.ts";
+import { printNote, toOneLine } from "../../terminal/text/output.ts";
 
-export default syncCommand(
+export default createSyncCommand(
   "push",
   "deploy a folder of files to a workspace",
   "delete items that have no file (scripts and flows are archived)",
@@ -53,8 +53,8 @@ The files are the ones of svc pull and wmill sync. What the service generates
     const folder = await readFolder(resolveFolder(given), selection);
     if (folder.items.size === 0) {
       const [problem] = folder.problems;
-      if (problem) throw usageError(problem.reason);
-      throw usageError(
+      if (problem) throw createUsageError(problem.reason);
+      throw createUsageError(
         `${given} holds nothing of a workspace: no script, no flow, no .yaml of one`,
         "svc pull fills a folder",
       );
@@ -68,7 +68,7 @@ The files are the ones of svc pull and wmill sync. What the service generates
         const deletes = options.delete ?? false;
         if (deletes && folder.problems.length > 0) {
           printProblems(folder);
-          throw usageError(
+          throw createUsageError(
             "nothing is deleted as long as files cannot be read: the items that they describe would be deleted",
           );
         }
@@ -81,7 +81,7 @@ The files are the ones of svc pull and wmill sync. What the service generates
           showStrays(folder);
           for (const { item } of unset)
             printNote(
-              oneLine(`warning: variable ${item.path}: its file has no value: set the secret by hand`),
+              toOneLine(`warning: variable ${item.path}: its file has no value: set the secret by hand`),
             );
         }
         if (plan.steps.length === 0 || options.dryRun) {
@@ -118,7 +118,7 @@ async function warnOfTags(at: Deployment, done: StepResult[]): Promise<void> {
   for (const { step, error } of done) {
     if (step.change === "delete" || error !== undefined) continue;
     for (const problem of unlistedTags(step.item))
-      printNote(oneLine(`warning: ${step.item.kind} ${step.item.path} ${problem}`));
+      printNote(toOneLine(`warning: ${step.item.kind} ${step.item.path} ${problem}`));
   }
 }
 
@@ -156,7 +156,7 @@ async function writeComputedFields(
   const file_types = await readFileTypes(client, workspace, [...remote.values()]);
   for (const { step, error } of done) {
     if (step.change === "delete" || (error !== undefined && !isStored(error))) continue;
-    const key = itemKey(step.item);
+    const key = getItemKey(step.item);
     const [local, there] = [folder.items.get(key), remote.get(key)];
     if (!local || !there || Bun.deepEquals(toCanonicalFields(local), toCanonicalFields(there))) continue;
     await writeItem(folder.root, there, { folder, file_types }, local);

@@ -6,7 +6,7 @@ import { createAppPolicy } from "../read/code-app.ts";
 import type { Fields, Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** @throws CliError if it cannot be built, or is rejected */
+/** Builds an app of code and deploys it. @throws CliError if it cannot be built, or is rejected */
 export async function deployCodeApp(at: Deployment, item: Item, before: Item | undefined): Promise<void> {
   const { client, workspace, message } = at;
   const { path } = item;

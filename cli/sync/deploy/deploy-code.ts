@@ -14,15 +14,15 @@ import {
 } from "../../../src/features/code/scripts/operations.ts";
 import { createScriptSnapshot } from "../../../src/features/code/scripts/snapshot-operations.ts";
 import { sleep } from "../../../src/lib/async/sleep.ts";
-import { namePlace } from "../../jobs/outcome.ts";
+import { prependFileName } from "../../jobs/outcome.ts";
 import { CliError } from "../../terminal/text/failure.ts";
 import { listExplicitEmpty, toCanonicalFields } from "../read/canonical.ts";
 import { listFlowCode } from "../read/inline.ts";
-import { type Fields, fileEnding, type Item } from "../read/items.ts";
+import { type Fields, getFileEnding, type Item } from "../read/items.ts";
 import { type Deployment, STORED } from "./deployment.ts";
 import { dropStaleFields, isLockStale } from "./stale-fields.ts";
 
-/** @throws CliError if it is rejected, or its dependencies cannot be resolved */
+/** Deploys a script as a new version. @throws CliError if it is rejected, or its dependencies cannot be resolved */
 export async function deployScript(at: Deployment, item: Item, before: Item | undefined): Promise<void> {
   const { client, workspace, message } = at;
   const { path } = item;
@@ -38,10 +38,10 @@ export async function deployScript(at: Deployment, item: Item, before: Item | un
     : client.call(createScript, { workspace, body } as never));
   await waitUntilReady(async () => {
     const { lock, lock_error_logs } = await client.call(getScriptDeploymentStatus, { workspace, hash });
-    const file = path + fileEnding(String(fields.language));
+    const file = path + getFileEnding(String(fields.language));
     return {
       ready: lock !== undefined,
-      lock_error_logs: lock_error_logs && namePlace(lock_error_logs, file),
+      lock_error_logs: lock_error_logs && prependFileName(lock_error_logs, file),
     };
   });
 }

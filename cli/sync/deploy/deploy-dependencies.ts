@@ -5,7 +5,7 @@ import {
   deleteWorkspaceDependencies,
 } from "../../../src/features/code/dependencies/operations.ts";
 import type { SyncStep } from "../plan.ts";
-import { type Item, itemPlace } from "../read/items.ts";
+import { getGlobName, type Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 
 /**
@@ -17,7 +17,7 @@ export async function deployDependencies(
   item: Item,
   change: SyncStep["change"],
 ): Promise<void> {
-  const { language, name } = parseDependencyFileName(itemPlace(item))!;
+  const { language, name } = parseDependencyFileName(getGlobName(item))!;
   const named = name === "" ? {} : { name };
   if (change === "delete") {
     await client.call(deleteWorkspaceDependencies, { workspace, language, query: named } as never);

@@ -3,7 +3,10 @@ import { setEncryptionKey } from "../../../src/features/lifecycle/keys/key-opera
 import type { Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** The workspace's existing secrets are re-encrypted with the key. @throws CliError with the service's reason */
+/**
+ * Sets the workspace's encryption key; existing secrets are re-encrypted with it. @throws CliError with the service's
+ * reason
+ */
 export async function deployKey({ client, workspace }: Deployment, { fields }: Item): Promise<void> {
   const body = { new_key: String(fields.key) };
   await client.call(setEncryptionKey, { workspace, body } as never);

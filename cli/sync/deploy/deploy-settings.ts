@@ -2,7 +2,7 @@
 import { editAutoInviteOperation } from "../../../src/features/accounts/members/joining/auto-invite.ts";
 import { changeSetting, isSetting } from "../../client/workspace-settings.ts";
 import { CliError, EXIT_CODES } from "../../terminal/text/failure.ts";
-import { oneLine, printNote } from "../../terminal/text/output.ts";
+import { printNote, toOneLine } from "../../terminal/text/output.ts";
 import type { ComparedFields } from "../read/canonical.ts";
 import { listChangedFields } from "../show/show-plan.ts";
 import type { Deployment } from "./deployment.ts";
@@ -26,7 +26,7 @@ export async function saveSettings(
   };
   for (const name of names.filter((each) => !AUTO_INVITE.test(each))) {
     if (!isSetting(name)) {
-      printNote(oneLine(`warning: settings: ${name} is not offered here, and is left out`));
+      printNote(toOneLine(`warning: settings: ${name} is not offered here, and is left out`));
       continue;
     }
     const value = local[name];

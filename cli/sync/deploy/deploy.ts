@@ -44,7 +44,7 @@ import {
 import type { Operation } from "../../../src/platform/http/operation.ts";
 import type { SyncStep } from "../plan.ts";
 import { listExplicitEmpty, normaliseFields, toCanonicalFields } from "../read/canonical.ts";
-import { type Fields, type Item, itemKey, type Kind } from "../read/items.ts";
+import { type Fields, getItemKey, type Item, type Kind } from "../read/items.ts";
 import { updatePolicy } from "./app-policy.ts";
 import { archiveFlow, archiveScript, deployFlow, deployScript } from "./deploy-code.ts";
 import { deleteRemoteApp, deployCodeApp } from "./deploy-code-app.ts";
@@ -100,7 +100,7 @@ const PLAIN_KINDS: Partial<Record<Kind, PlainOperations>> = {
   },
 };
 
-/** @throws CliError with the service's reason */
+/** Deploys, archives or deletes the item of one step of a plan. @throws CliError with the service's reason */
 export async function deployStep(at: Deployment, step: SyncStep): Promise<void> {
   const { item } = step;
   const { kind, path } = item;
@@ -115,7 +115,7 @@ export async function deployStep(at: Deployment, step: SyncStep): Promise<void> 
     else if (kind === "group") await deleteRemoteGroup(at, path);
     return;
   }
-  const before = at.remote.get(itemKey(item));
+  const before = at.remote.get(getItemKey(item));
   if (kind === "code app") return deployCodeApp(at, item, before);
   if (kind === "script") await deployScript(at, item, before);
   else if (kind === "flow") await deployFlow(at, item, before);

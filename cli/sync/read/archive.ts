@@ -8,8 +8,8 @@ import type { FolderSettings } from "./folder-settings.ts";
 import {
   DEPENDENCIES_FOLDER,
   type Fields,
+  getItemKey,
   type Item,
-  itemKey,
   parseDependenciesName,
   parseItemName,
   parseScriptName,
@@ -94,7 +94,7 @@ export async function readArchive(
   const hasKey = settings.include_key || [...local.values()].some(({ kind }) => kind === "encryption key");
   if (hasKey && selection.secrets === "sealed" && selection.only.length === 0)
     items.push(...(await readKey(client, workspace)));
-  return new Map(items.map((item) => [itemKey(item), item]));
+  return new Map(items.map((item) => [getItemKey(item), item]));
 }
 
 /** Returns nothing for callers who may not read it; the service rejects their attempt to change it. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { BunPlugin } from "bun";
 import { parseSchemaJson } from "../../../src/lib/json/json.ts";
 import { CliError } from "../../terminal/text/failure.ts";
-import { oneLine, printNote } from "../../terminal/text/output.ts";
+import { printNote, toOneLine } from "../../terminal/text/output.ts";
 import { listBundleErrors, NO_MACROS } from "./codebase.ts";
 import type { AppBundle, Fields } from "./items.ts";
 import { PAGE_CLIENT } from "./page-client.ts";
@@ -81,7 +81,7 @@ async function installPackages(folder: string, name: string): Promise<void> {
       const first = reasons;
       reasons = await runInstaller(place);
       if (!reasons)
-        printNote(oneLine(`warning: ${name} is built with other packages than its lock: ${first}`));
+        printNote(toOneLine(`warning: ${name} is built with other packages than its lock: ${first}`));
     }
     if (reasons) {
       throw new CliError("BundleError", `the packages of ${name} could not be installed: ${reasons}`, {

@@ -103,7 +103,7 @@ export function listExplicitEmpty({ kind, path, fields }: Item): Fields {
   return Object.fromEntries(empty);
 }
 
-/** Unknown fields are compared and sent like all others. */
+/** Merges unknown fields into the known ones: they are compared and sent like all others. */
 function mergeUnknownFields({ extra, ...known }: Fields): Fields {
   return { ...(extra as Fields | undefined), ...known };
 }
@@ -172,8 +172,8 @@ export interface ComparedFields {
 }
 
 /**
- * The runnables of the page follow from its backend, and an app of code has a publisher's rights unless its file says
- * otherwise.
+ * Drops fields of an app of code that have their default: the page's runnables, which follow from its backend, and the
+ * publisher's rights.
  */
 function normaliseCodeApp(known: Fields): void {
   known.value = normaliseAppValue(known.value);

@@ -4,9 +4,9 @@
  * use. Older clients use other names for the types of runnables.
  */
 import { join } from "node:path";
-import { notParsed, parseYaml } from "../../jobs/flow-file.ts";
-import { usageError } from "../../terminal/text/failure.ts";
-import { inlineEnding, parseCodeFileName } from "./inline.ts";
+import { createParseError, parseYaml } from "../../jobs/flow-file.ts";
+import { createUsageError } from "../../terminal/text/failure.ts";
+import { getInlineEnding, parseCodeFileName } from "./inline.ts";
 import type { Fields } from "./items.ts";
 
 const BACKEND = "backend/";
@@ -63,14 +63,17 @@ export async function readCodeApp(
   };
 }
 
-/** @throws a usage error for a file that is not text, since an app can contain text only */
+/**
+ * Reads a file of an app as UTF-8 text.
+ * @throws a usage error for a file that is not text, since an app can contain text only
+ */
 async function readText(place: string, name: string, folder: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
       await Bun.file(join(place, name)).bytes(),
     );
   } catch {
-    throw usageError(`${folder}/${name} is not text: an app of code holds texts only`);
+    throw createUsageError(`${folder}/${name} is not text: an app of code holds texts only`);
   }
 }
 
@@ -90,7 +93,7 @@ async function readRunnables(
     if (!name.endsWith(".yaml")) continue;
     const id = name.slice(0, -".yaml".length);
     const said = await parseYaml(text).catch((cause: Error) => {
-      throw notParsed(`${folder}/${BACKEND}${name}`, cause);
+      throw createParseError(`${folder}/${BACKEND}${name}`, cause);
     });
     const inlineScript = code.get(id);
     const given = (typeof said === "object" && said !== null ? said : {}) as Fields;
@@ -170,7 +173,7 @@ export function createCodeAppFiles(
     written.set(`${BACKEND}${id}.yaml`, toYaml({ type: runType ?? type, ...rest, ...shown }));
     if (!isObject(inlineScript)) continue;
     const { content, language, lock } = inlineScript;
-    written.set(`${BACKEND}${id}.${inlineEnding(String(language), default_ts)}`, String(content ?? ""));
+    written.set(`${BACKEND}${id}.${getInlineEnding(String(language), default_ts)}`, String(content ?? ""));
     if (lock) written.set(`${BACKEND}${id}.lock`, String(lock));
   }
   return written;

@@ -4,7 +4,7 @@
  * script.
  */
 import { basename, join } from "node:path";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import type { Codebase } from "./folder-settings.ts";
 import { type Fields, filterStrings } from "./items.ts";
 
@@ -34,7 +34,7 @@ export async function bundleScript(root: string, source: string, { options }: Co
   for (const name of UNSUPPORTED) {
     const value = options[name];
     if (value && !(Array.isArray(value) && value.length === 0)) {
-      throw usageError(`the codebase of ${source} has the option ${name}, which only wmill has`);
+      throw createUsageError(`the codebase of ${source} has the option ${name}, which only wmill has`);
     }
   }
   const built = await Bun.build({
@@ -57,7 +57,7 @@ export async function bundleScript(root: string, source: string, { options }: Co
   const [bundle, ...others] = built.outputs;
   const files = others.map(({ path }) => basename(path));
   if (files.length > 0) {
-    throw usageError(`${source} imports files that are not code: ${files.join(", ")}`);
+    throw createUsageError(`${source} imports files that are not code: ${files.join(", ")}`);
   }
   return bundle!.text();
 }

@@ -11,14 +11,14 @@ import { compareBySortKey, extractCode, listAppCode, listFlowCode, type Naming }
 import {
   DEPENDENCIES_FOLDER,
   type Fields,
-  fileEnding,
+  getFileEnding,
+  getItemSuffix,
   type Item,
-  itemSuffix,
   type Kind,
   parseScriptName,
 } from "./items.ts";
 import { resolveItemFile } from "./layout.ts";
-import { type Forms, preserveFormatting } from "./preserve-formatting.ts";
+import { type FileFormat, preserveFormatting } from "./preserve-formatting.ts";
 
 /** File ending by resource type, without the dot, for types that are stored as files. */
 export type FileTypes = Record<string, string>;
@@ -91,7 +91,7 @@ function itemName(kind: Kind, path: string): string {
   if (kind === "settings") return "settings";
   if (kind === "folder") return `f/${path}/folder.meta`;
   if (kind === "group") return `groups/${path}.group`;
-  return path + itemSuffix(kind);
+  return path + getItemSuffix(kind);
 }
 
 function createScriptFiles(
@@ -103,7 +103,7 @@ function createScriptFiles(
 ): Map<string, string> {
   const { content, language, ...described } = fields;
   const there = before?.files.find((name) => parseScriptName(name)?.language === language);
-  const source = there ?? `${path}${fileEnding(String(language))}`;
+  const source = there ?? `${path}${getFileEnding(String(language))}`;
   const files = new Map([[source, String(content)]]);
   // It is computed from the folder's files.
   if (findCodebase(folder.settings, source)) delete described.codebase;
@@ -171,7 +171,9 @@ export async function writeItem(
     mkdirSync(dirname(file), { recursive: true });
     const there = Bun.file(resolveItemFile(root, name));
     const isKept = name.endsWith(".yaml") && before?.files.includes(name) && (await there.exists());
-    await there.write(isKept ? preserveFormatting(await there.text(), text, formsOf(item, name)) : text);
+    await there.write(
+      isKept ? preserveFormatting(await there.text(), text, createFileFormat(item, name)) : text,
+    );
   }
   if (before)
     removeItemFiles(
@@ -180,8 +182,8 @@ export async function writeItem(
     );
 }
 
-/** The forms of an item's YAML file. What is in other files of the item is left out of the comparison. */
-function formsOf({ kind, path }: Item, name: string): Forms {
+/** Returns how an item's YAML file is compared and formatted. What is in other files of the item is not compared. */
+function createFileFormat({ kind, path }: Item, name: string): FileFormat {
   const isPolicy = name.endsWith(".policy.yaml");
   const elsewhere = kind === "script" ? { content: "", language: "bun" } : {};
   return {

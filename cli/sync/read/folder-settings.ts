@@ -1,5 +1,5 @@
 /** The settings of a folder in `wmill.yaml`, which existing clients use too. */
-import { type Fields, filterStrings, type Item, itemPlace, SCRIPT_ENDINGS } from "./items.ts";
+import { type Fields, filterStrings, getGlobName, type Item, SCRIPT_ENDINGS } from "./items.ts";
 
 export interface FolderSettings {
   /** Globs; empty: all files. */
@@ -66,12 +66,12 @@ export function filterIncluded(
 
 /** Lists the files that globs may select an item by: a script may have its code alone. */
 function listPlaces(item: Item): string[] {
-  if (item.kind !== "script") return [itemPlace(item)];
+  if (item.kind !== "script") return [getGlobName(item)];
   const { language } = item.fields;
   const endings = SCRIPT_ENDINGS.filter(
     ([ending, of]) => of === language || (ending === ".ts" && language === "deno"),
   );
-  return [itemPlace(item), ...endings.map(([ending]) => item.path + ending)];
+  return [getGlobName(item), ...endings.map(([ending]) => item.path + ending)];
 }
 
 /** Finds the codebase that a script is bundled with; undefined for a standalone script. */

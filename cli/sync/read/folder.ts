@@ -1,8 +1,8 @@
 /** Reads the items of a workspace from a folder of files. */
 import { dirname, join } from "node:path";
 import { parseSchemaJson } from "../../../src/lib/json/json.ts";
-import { notParsed, parseYaml, readInlineFile } from "../../jobs/flow-file.ts";
-import { CliError, usageError } from "../../terminal/text/failure.ts";
+import { createParseError, parseYaml, readInlineFile } from "../../jobs/flow-file.ts";
+import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { type ItemSelection, isSelected } from "./archive.ts";
 import { bundleApp } from "./bundle-app.ts";
 import { readCodeApp } from "./code-app.ts";
@@ -17,9 +17,9 @@ import {
 import { type CodePlace, listAppCode, listFlowCode, type Naming, parseInlineReference } from "./inline.ts";
 import {
   type Fields,
+  getItemKey,
   type Item,
   isItemPath,
-  itemKey,
   parseDependenciesName,
   parseItemName,
   parseScriptName,
@@ -68,13 +68,13 @@ export async function readFolder(root: string, selection: ItemSelection): Promis
       if (!item) continue;
       for (const file of [name, ...item.files]) known.add(file);
       if (!isSelected(item, selection)) continue;
-      const before = items.get(itemKey(item));
+      const before = items.get(getItemKey(item));
       if (before) {
-        throw usageError(
+        throw createUsageError(
           `${item.kind} ${item.path} is described twice: ${before.files[0]}, ${item.files[0]}`,
         );
       }
-      items.set(itemKey(item), item);
+      items.set(getItemKey(item), item);
     } catch (cause) {
       if (!(cause instanceof CliError)) throw cause;
       known.add(name);
@@ -107,7 +107,7 @@ function detectNaming({ new_names }: FolderSettings, names: string[]): Naming {
   return { dotted: !(new_names || names.some((name) => /__(flow|app)\//.test(name))) };
 }
 
-/** @throws a usage error for an invalid `wmill.yaml` */
+/** Reads the folder's settings; defaults without a file. @throws a usage error for an invalid `wmill.yaml` */
 async function readSettings(root: string): Promise<FolderSettings> {
   const there = await Bun.file(join(root, "wmill.yaml")).exists();
   return parseFolderSettings(there ? await parseFile(root, "wmill.yaml") : {});
@@ -122,14 +122,14 @@ async function parseFile(root: string, name: string, wanted?: "string"): Promise
   try {
     parsed = isJson ? parseSchemaJson(text) : await parseYaml(text);
   } catch (cause) {
-    throw notParsed(name, cause as Error);
+    throw createParseError(name, cause as Error);
   }
   if (wanted === "string") {
     if (typeof parsed === "string") return parsed;
-    throw usageError(`${name}: must be a text`);
+    throw createUsageError(`${name}: must be a text`);
   }
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return parsed as Fields;
-  throw usageError(`${name}: must be an object`);
+  throw createUsageError(`${name}: must be an object`);
 }
 
 class FolderReader {
@@ -190,8 +190,8 @@ class FolderReader {
   async #readScript(path: string, description?: string): Promise<LocalItem> {
     const sources = this.#sources.get(path) ?? [];
     const [source] = sources;
-    if (source === undefined) throw usageError(`${description}: there is no code beside it`);
-    if (sources.length > 1) throw usageError(`script ${path} has more than one file: ${sources.join(", ")}`);
+    if (source === undefined) throw createUsageError(`${description}: there is no code beside it`);
+    if (sources.length > 1) throw createUsageError(`script ${path} has several files: ${sources.join(", ")}`);
     const codebase = findCodebase(this.settings, source);
     const fields = description ? await parseFile(this.root, description) : {};
     const files = description ? [description, source] : [source];

@@ -1,5 +1,5 @@
 /** Code of flows and apps in separate files, named as existing clients do: `!inline <file>` refers to it. */
-import { fileEndingOf, isLanguage, LANGUAGES_BY_ENDING } from "../../../src/engines/languages/languages.ts";
+import { getFileEnding, isLanguage, LANGUAGES_BY_ENDING } from "../../../src/engines/languages/languages.ts";
 import type { Fields } from "./items.ts";
 
 /** A script inside a flow (a step) or an app (a component). */
@@ -93,11 +93,11 @@ const INLINE_ENDINGS: Record<string, string> = {
 };
 
 /** Returns the ending of a file with code of this language, without the leading dot. */
-export function inlineEnding(language: string, default_ts: "bun" | "deno" = "bun"): string {
+export function getInlineEnding(language: string, default_ts: "bun" | "deno" = "bun"): string {
   if (default_ts === "deno" && language === "deno") return "ts";
   if (default_ts === "deno" && language === "bun") return "bun.ts";
   if (Object.hasOwn(INLINE_ENDINGS, language)) return INLINE_ENDINGS[language]!;
-  return isLanguage(language) ? fileEndingOf(language) : "no_ext";
+  return isLanguage(language) ? getFileEnding(language) : "no_ext";
 }
 
 const LANGUAGES_BY_INLINE_ENDING: readonly [ending: string, language: string][] = [
@@ -157,7 +157,7 @@ export function extractCode(
       name = `${asked || "inline_script"}_${counter}`;
     }
     taken.add(name);
-    const ending = inlineEnding(language);
+    const ending = getInlineEnding(language);
     const own = id === undefined ? undefined : known.get(id);
     const file = own ?? `${name}${naming.dotted ? ".inline_script" : ""}.${ending}`;
     const stem = file.endsWith(`.${ending}`) ? file.slice(0, -ending.length) : `${file}.`;

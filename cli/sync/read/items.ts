@@ -68,7 +68,7 @@ export const SYNCED_KINDS: readonly Kind[] = [
   "settings",
 ];
 
-export const itemKey = ({ kind, path }: Pick<Item, "kind" | "path">): string => `${kind} ${path}`;
+export const getItemKey = ({ kind, path }: Pick<Item, "kind" | "path">): string => `${kind} ${path}`;
 
 /** Endings of items' files, before `.yaml` or `.json`. */
 const SUFFIXES: [suffix: string, kind: Kind][] = [
@@ -85,7 +85,7 @@ const SUFFIXES: [suffix: string, kind: Kind][] = [
   [".websocket_trigger", "websocket trigger"],
 ];
 
-export const itemSuffix = (kind: Kind): string => SUFFIXES.find(([, of]) => of === kind)![0];
+export const getItemSuffix = (kind: Kind): string => SUFFIXES.find(([, of]) => of === kind)![0];
 
 /** Parses the name of a file, without `.yaml` or `.json`, into the item it describes; undefined if none. */
 export function parseItemName(stem: string): Pick<Item, "kind" | "path"> | undefined {
@@ -112,12 +112,12 @@ export function parseDependenciesName(file: string): Pick<Item, "kind" | "path">
 }
 
 /** Returns the name that globs match for an item. */
-export function itemPlace({ kind, path }: Pick<Item, "kind" | "path">): string {
+export function getGlobName({ kind, path }: Pick<Item, "kind" | "path">): string {
   if (kind === "settings" || kind === "encryption key" || kind === "group" || kind === "resource type")
     return kind;
   if (kind === "folder") return `f/${path}/folder.meta.yaml`;
   if (kind === "dependencies") return DEPENDENCIES_FOLDER + path;
-  return `${path}${itemSuffix(kind)}.yaml`;
+  return `${path}${getItemSuffix(kind)}.yaml`;
 }
 
 /** Returns whether the service accepts the text as an item's path. */
@@ -132,7 +132,7 @@ export const SCRIPT_ENDINGS: [ending: string, language: string][] = [
 ];
 
 /** Returns the ending of a new script's file. */
-export function fileEnding(language: string): string {
+export function getFileEnding(language: string): string {
   if (language === "bun") return ".ts";
   return SCRIPT_ENDINGS.find(([, of]) => of === language)?.[0] ?? `.${language}`;
 }

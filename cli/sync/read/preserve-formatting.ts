@@ -21,7 +21,7 @@ import type { Fields } from "./items.ts";
 
 const parse = (text: string): Document => parseDocument(text, { intAsBigInt: true }) as Document<ParsedNode>;
 
-export interface Forms {
+export interface FileFormat {
   format(fields: Fields): string;
   /** Files whose canonical fields are equal describe the same item. */
   toCanonical(fields: Fields): Fields;
@@ -36,13 +36,17 @@ const ALWAYS_STATED = ["enabled", "mode"];
  * @param wanted new text of the file, in the format of `format`
  * @returns the text to write: `wanted` if the formatting cannot be preserved
  */
-export function preserveFormatting(before: string, wanted: string, { format, toCanonical }: Forms): string {
+export function preserveFormatting(
+  before: string,
+  wanted: string,
+  { format, toCanonical }: FileFormat,
+): string {
   if (before === wanted) return wanted;
   const document = parse(before);
   const next = parse(wanted);
   if (document.errors.length > 0 || !isMap(document.contents) || !isMap(next.contents)) return wanted;
   if (hasAliases(document) || format(document.toJS() as Fields) === before) return wanted;
-  const style = styleOf(document, before);
+  const style = findStyle(document, before);
   const readFields = (text: string) => parseDocument(text).toJS() as Fields;
   const fields = readFields(wanted);
   const isSameItem = (one: Fields, other: Fields) => Bun.deepEquals(toCanonical(one), toCanonical(other));
@@ -77,8 +81,8 @@ const STYLES: ToStringOptions[][] = [
   [{ indent: 2 }, { indent: 4 }],
 ];
 
-/** The style that reproduces the file best. */
-function styleOf(document: Document, text: string): ToStringOptions {
+/** Returns the style that reproduces the file best. */
+function findStyle(document: Document, text: string): ToStringOptions {
   // No style preserves the number of spaces before a comment.
   const linesOf = (each: string) => each.replace(/[ \t]+#/g, " #").split("\n");
   const lines = new Set(linesOf(text));
@@ -105,7 +109,10 @@ const isSame = (old: unknown, wanted: unknown, { document, next }: Documents): b
 
 const toJs = (value: unknown, document: Document): unknown => (value as Value)?.toJS(document) ?? null;
 
-/** @returns the new node: the old one where its value is unchanged */
+/**
+ * Merges a wanted YAML node into an old one and keeps the old formatting.
+ * @returns the new node: the old one where its value is unchanged
+ */
 function merge(old: Value, wanted: Value, documents: Documents): Value {
   if (isSame(old, wanted, documents)) return old;
   if (isMap(old) && isMap(wanted)) mergeMap(old, wanted, documents);
@@ -128,7 +135,10 @@ type Pair = YAMLMap["items"][number];
 const nameOf = (pair: unknown): string =>
   isPair(pair) ? String(isScalar(pair.key) ? pair.key.value : pair.key) : "";
 
-/** @param isMissing whether a value means the same as a missing field: such a field is neither added nor removed */
+/**
+ * Merges the fields of a YAML map and keeps their order and comments.
+ * @param isMissing whether a value means the same as a missing field: such a field is neither added nor removed
+ */
 function mergeMap(
   map: YAMLMap,
   wanted: YAMLMap,
@@ -151,13 +161,16 @@ function mergeMap(
   }
 }
 
-/** The lock of code without packages, which files do not mention. */
+/** Whether the pair is the lock of code without packages, which files do not mention. */
 const isEmptyLock = (pair: Pair): boolean =>
   nameOf(pair) === "lock" && isScalar(pair.value) && pair.value.value === "";
 
 const idOf = (item: unknown): unknown => (isMap(item) ? item.get("id") : undefined);
 
-/** Items are the same if they are equal, have the same id, or, without ids, have the same index. */
+/**
+ * Merges the items of a YAML list. Items are the same if they are equal, have the same id, or, without ids, have the
+ * same index.
+ */
 function mergeList(list: YAMLSeq, wanted: YAMLSeq, documents: Documents): void {
   const left = new Set<unknown>(list.items);
   const found = new Map<unknown, unknown>();

@@ -43,7 +43,10 @@ const fixedInputs = (inputs: Fields): Fields =>
     ),
   );
 
-/** @returns the policy that allows each component to run its current code, with its current fixed inputs */
+/**
+ * Updates the policy of an app to the current code of its components.
+ * @returns the policy that allows each component to run its current code, with its current fixed inputs
+ */
 export function completePolicy(value: unknown, policy: Fields): Fields {
   const form = isObject(policy.triggerables_v2) ? "triggerables_v2" : "triggerables";
   if (!isObject(value) || !isObject(policy[form])) return policy;

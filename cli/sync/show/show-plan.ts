@@ -1,6 +1,6 @@
 /** Shows a plan to people before it is applied. */
 import chalk from "chalk";
-import { oneLine, print } from "../../terminal/text/output.ts";
+import { print, toOneLine } from "../../terminal/text/output.ts";
 import type { SyncPlan, SyncStep } from "../plan.ts";
 import { formatYaml } from "../read/files.ts";
 import { type Fields, type Item, SYNCED_KINDS } from "../read/items.ts";
@@ -12,7 +12,7 @@ const MAX_DIFF_LINES = 8;
 const SIGNS = { create: "+", change: "~", delete: "-" } as const;
 const CHANGE_COLORS = { create: chalk.green, change: chalk.yellow, delete: chalk.red } as const;
 
-/** @param direction which side is to be changed */
+/** Prints the steps of a plan for a person. @param direction which side is to be changed */
 export function showPlan({ steps, left }: SyncPlan, direction: "push" | "pull"): void {
   for (const step of steps) {
     const { change, item } = step;
@@ -23,7 +23,7 @@ export function showPlan({ steps, left }: SyncPlan, direction: "push" | "pull"):
     }
     const { local, remote } = step.compared;
     const [before, after] = direction === "push" ? [remote, local] : [local, remote];
-    const room = outputWidth() - formatTitle(item).length - "~   ".length;
+    const room = getOutputWidth() - formatTitle(item).length - "~   ".length;
     const fields = listChangedFields(before, after).join(", ").slice(0, Math.max(0, room));
     print(`${sign} ${formatTitle(item)}  ${chalk.dim(fields)}`);
     for (const line of formatDifference(item, before, after)) print(`    ${line}`);
@@ -42,18 +42,19 @@ const MAX_STRAYS = 20;
 export function showStrays({ strays }: { strays: readonly string[] }): void {
   if (strays.length === 0) return;
   print(chalk.dim(`${pluralize(strays.length, "file")} not deployed, as no item is made of them:`));
-  for (const name of strays.slice(0, MAX_STRAYS)) print(chalk.dim(`  ${oneLine(name)}`));
+  for (const name of strays.slice(0, MAX_STRAYS)) print(chalk.dim(`  ${toOneLine(name)}`));
   if (strays.length > MAX_STRAYS) print(chalk.dim(`  and ${strays.length - MAX_STRAYS} more`));
 }
 
 /** Returns the width of a line; unlimited in a pipe. */
-const outputWidth = (): number =>
+const getOutputWidth = (): number =>
   process.stdout.isTTY ? (process.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
 
 /** Width of the longest kind. */
 const KIND_WIDTH = Math.max(...SYNCED_KINDS.map((kind) => kind.length));
 
-const formatTitle = ({ kind, path }: Item): string => oneLine(`${kind.padEnd(KIND_WIDTH)} ${path}`.trimEnd());
+const formatTitle = ({ kind, path }: Item): string =>
+  toOneLine(`${kind.padEnd(KIND_WIDTH)} ${path}`.trimEnd());
 
 export const pluralize = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
@@ -95,9 +96,9 @@ function formatDifference({ kind }: Item, before: Fields, after: Fields): string
     lines.push(...found.lines);
     left_out += found.left_out;
   }
-  const width = outputWidth() - "    + ".length;
+  const width = getOutputWidth() - "    + ".length;
   const shown = lines.map(({ mark, text }) => {
-    const line = `${mark} ${oneLine(text).slice(0, width)}`;
+    const line = `${mark} ${toOneLine(text).slice(0, width)}`;
     return mark === "+" ? chalk.green(line) : chalk.red(line);
   });
   return left_out > 0 ? [...shown, chalk.dim(`… ${pluralize(left_out, "more line")}`)] : shown;

@@ -33,7 +33,7 @@ export class CliError extends Error {
 }
 
 /** Creates the error for a missing or wrong argument. */
-export function usageError(message: string, hint?: string): CliError {
+export function createUsageError(message: string, hint?: string): CliError {
   return new CliError("Usage", message, { hint, exit_code: EXIT_CODES.usage });
 }
 

@@ -76,13 +76,13 @@ export async function printTable<T>(
     if (process.stdout.isTTY) printNote(none);
     return;
   }
-  const texts = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
+  const texts = rows.map((row) => columns.map((column) => toOneLine(column.value(row))));
   if (!process.stdout.isTTY) {
     for (const text of texts) print(text.join("\t"));
     return;
   }
   const { default: Table } = await import("cli-table3");
-  const all = fitWidths(columns, texts, terminalWidth());
+  const all = fitWidths(columns, texts, getTerminalWidth());
   const shown = columns
     .map((column, index) => ({ ...column, index, width: all[index]! }))
     .filter(({ width }) => width > 0);
@@ -117,7 +117,7 @@ const COLUMN_GAP = 2;
 const MIN_MINOR_WIDTH = 24;
 
 /** Converts a text to one line without control characters. */
-export function oneLine(text: string): string {
+export function toOneLine(text: string): string {
   return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, " ");
 }
 
@@ -132,7 +132,7 @@ export function wrapText(text: string, width: number): string[] {
 }
 
 /** Returns the columns of the terminal. */
-export function terminalWidth(): number {
+export function getTerminalWidth(): number {
   return Math.max(40, process.stdout.columns ?? 80);
 }
 

@@ -4,7 +4,7 @@
  */
 import { chalkStderr } from "chalk";
 import type { Ora } from "ora";
-import { oneLine, printNote } from "../text/output.ts";
+import { printNote, toOneLine } from "../text/output.ts";
 import { formatDuration } from "../text/times.ts";
 
 export type StepState = "waiting" | "running" | "approval" | "success" | "failure" | "skipped";
@@ -86,7 +86,7 @@ function drawLines(
   return lines.flatMap((line, index) => {
     const isLast = index === lines.length - 1;
     const width = options.width - before.length - 6;
-    const text = oneLine(`${line.id}  ${line.title}`);
+    const text = toOneLine(`${line.id}  ${line.title}`);
     const facts = [formatFacts(line), options.jobs ? line.job : ""].filter(Boolean).join("  ");
     const shown = text.slice(0, Math.max(1, width - facts.length - 2));
     const own = `${before}${isLast ? "└─ " : "├─ "}${STATE_MARKS[line.state]} ${shown}  ${chalkStderr.dim(facts)}`;

@@ -11,18 +11,19 @@ export const NONCE = document.querySelector<HTMLScriptElement>("script[nonce]")?
 /** Whether the browser sent a session, valid or not, when it loaded the page. */
 export const HAS_SESSION = told("svc-session") === "sent";
 
-/** Returns a URL path on this server, such as `url("api/version")`. */
-export const url = (path: string): string => BASE + path.replace(/^\/+/, "");
+/** Returns a URL path on this server, such as `toServerPath("api/version")`. */
+export const toServerPath = (path: string): string => BASE + path.replace(/^\/+/, "");
 
 /** Returns a local storage key, distinct per base path: instances under one host do not share keys. */
-export const storageKey = (name: string): string => `svc:${BASE}:${name}`;
+export const getStorageKey = (name: string): string => `svc:${BASE}:${name}`;
 
 /** Returns a local storage key of one user, because several users may share this browser. */
-export const storageKeyOf = (email: string, name: string): string => storageKey(`by:${email}:${name}`);
+export const getUserStorageKey = (email: string, name: string): string =>
+  getStorageKey(`by:${email}:${name}`);
 
 /** Removes the local storage entries of a user. */
-export function removeStored(email: string): void {
-  const prefix = storageKeyOf(email, "");
+export function removeUserStorage(email: string): void {
+  const prefix = getUserStorageKey(email, "");
   for (const key of Object.keys(localStorage)) {
     if (key.startsWith(prefix)) localStorage.removeItem(key);
   }

@@ -1,7 +1,7 @@
 /** API client, typed by the server's OpenAPI description. */
-import { url } from "./base.ts";
+import { toServerPath } from "./base.ts";
 import { checkSession, markReachable, markSessionEnded, markUnreachable } from "./connection.ts";
-import { ConnectionLost, errorOf } from "./errors.ts";
+import { ConnectionLost, readApiError } from "./errors.ts";
 import type { Operations } from "./interface.d.ts";
 import { parseJson, writeJson } from "./json.ts";
 
@@ -16,7 +16,7 @@ interface Loose {
 }
 
 /** Returns the URL of a GET operation, for links and downloads. */
-export function addressOf<N extends OperationName>(operation: N, input: Input<N>): string {
+export function getOperationUrl<N extends OperationName>(operation: N, input: Input<N>): string {
   const { query = {}, body: _, ...parameters } = input as Loose;
   const path = operation
     .slice(operation.indexOf(" ") + 1)
@@ -27,14 +27,14 @@ export function addressOf<N extends OperationName>(operation: N, input: Input<N>
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== "") search.set(name, String(value));
   }
-  return url(`api${path}${search.size > 0 ? `?${search}` : ""}`);
+  return toServerPath(`api${path}${search.size > 0 ? `?${search}` : ""}`);
 }
 
 /**
  * Sends a request and returns the raw response. @throws ApiError, ConnectionLost
  * @param accepted a status that is an answer too
  */
-export async function ask<N extends OperationName>(
+export async function sendRequest<N extends OperationName>(
   operation: N,
   input: Input<N>,
   signal?: AbortSignal,
@@ -47,7 +47,7 @@ export async function ask<N extends OperationName>(
   if (body !== undefined) headers["content-type"] = "application/json";
   let response: Response;
   try {
-    response = await fetch(addressOf(operation, input), {
+    response = await fetch(getOperationUrl(operation, input), {
       method: operation.slice(0, operation.indexOf(" ")),
       headers,
       ...(body === undefined ? {} : { body: writeJson(body) }),
@@ -61,7 +61,7 @@ export async function ask<N extends OperationName>(
   markReachable();
   if (response.ok || response.status === accepted) return response;
   if (response.status === 401) noteRefused(operation);
-  throw await errorOf(response);
+  throw await readApiError(response);
 }
 
 /** Operations for which a 401 does not mean that the session has ended. */
@@ -77,12 +77,12 @@ function noteRefused(operation: OperationName): void {
 }
 
 /** Calls an operation and returns the parsed body. @throws ApiError, ConnectionLost */
-export async function call<N extends OperationName>(
+export async function callOperation<N extends OperationName>(
   operation: N,
   input: Input<N>,
   signal?: AbortSignal,
 ): Promise<Answer<N>> {
-  const response = await ask(operation, input, signal);
+  const response = await sendRequest(operation, input, signal);
   const text = await response.text();
   const isJson = response.headers.get("content-type")?.startsWith("application/json");
   return (isJson ? parseJson(text) : text) as Answer<N>;

@@ -1,12 +1,12 @@
 /** Query cache with its default options. */
 import { QueryClient } from "@tanstack/react-query";
-import { onReturn } from "./connection.ts";
-import { mayPass } from "./errors.ts";
+import { onReconnect } from "./connection.ts";
+import { isRetryable } from "./errors.ts";
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
-      retry: (failures, error) => failures < 2 && mayPass(error),
+      retry: (failures, error) => failures < 2 && isRetryable(error),
       staleTime: 5_000,
       networkMode: "always",
     },
@@ -14,4 +14,4 @@ export const queryClient = new QueryClient({
   },
 });
 
-onReturn(() => void queryClient.invalidateQueries());
+onReconnect(() => void queryClient.invalidateQueries());

@@ -1,6 +1,6 @@
 /** Connection state as an external store: server reachable, session valid. */
 import { useSyncExternalStore } from "react";
-import { url } from "./base.ts";
+import { toServerPath } from "./base.ts";
 
 export interface Connection {
   reached: boolean;
@@ -30,7 +30,7 @@ export const markSessionEnded = (ended: boolean): void => become({ ended });
 
 /** Marks the session as ended if the server no longer recognises it. */
 export async function checkSession(): Promise<void> {
-  const answer = await fetch(url("api/users/whoami")).catch(() => undefined);
+  const answer = await fetch(toServerPath("api/users/whoami")).catch(() => undefined);
   if (answer?.status === 401) markSessionEnded(true);
 }
 
@@ -38,7 +38,7 @@ const RETRY_INTERVAL_MS = 2_000;
 const back = new Set<() => void>();
 
 /** Subscribes to the end of an outage. */
-export function onReturn(then: () => void): () => void {
+export function onReconnect(then: () => void): () => void {
   back.add(then);
   return () => back.delete(then);
 }
@@ -53,7 +53,7 @@ export function markUnreachable(): void {
 async function knock(): Promise<void> {
   while (!state.reached) {
     await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
-    const answer = await fetch(url("api/health/live")).catch(() => undefined);
+    const answer = await fetch(toServerPath("api/health/live")).catch(() => undefined);
     if (!answer || answer.status >= 500) continue;
     become({ reached: true });
     for (const then of back) then();

@@ -28,7 +28,7 @@ interface Problem {
   hint?: string;
 }
 
-export async function errorOf(response: Response): Promise<ApiError> {
+export async function readApiError(response: Response): Promise<ApiError> {
   const id = response.headers.get("x-request-id") ?? undefined;
   const text = await response.text().catch(() => "");
   const isProblem = response.headers.get("content-type")?.includes("problem+json");
@@ -39,7 +39,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
 }
 
 /** Whether a retry may succeed. */
-export function mayPass(error: unknown): boolean {
+export function isRetryable(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 500 || error.status === 408 || error.status === 429;
   return true;
 }

@@ -1,5 +1,5 @@
 /** Subscribes to a running job by server-sent events. */
-import { addressOf } from "./call.ts";
+import { getOperationUrl } from "./call.ts";
 import type { Job } from "./interface.d.ts";
 import { parseJson } from "./json.ts";
 
@@ -32,7 +32,7 @@ export function followRun(workspace: string, id: string, tell: (update: Update) 
   function open(): void {
     if (over || source || document.hidden) return;
     source = new EventSource(
-      addressOf("GET /w/{workspace}/jobs_u/getupdate_sse/{id}", {
+      getOperationUrl("GET /w/{workspace}/jobs_u/getupdate_sse/{id}", {
         workspace,
         id,
         query: { ...seen, get_progress: true },

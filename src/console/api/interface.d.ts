@@ -159,7 +159,7 @@ export interface Operations {
   "PUT /r/{route_path}": { input: { route_path: string }; answer: unknown; access: "anyone" };
   /** Read the metadata of a SAML identity provider, given as XML or by its URL, and say what is wrong with it */
   "POST /saml/test_metadata": { input: { body: string }; answer: string; access: "superAdmin" };
-  /** Preview the next times of a rule */
+  /** Preview the next times of a cron expression */
   "POST /schedules/preview": { input: { body: { schedule: string; timezone: string; cron_version?: string | null; paused_until?: string | null; count?: number | null } }; answer: (string)[]; access: "user" };
   /** Read the source of a script of the public hub: always 404 */
   "GET /scripts/hub/get/{path}": { input: { path: string }; answer: unknown; access: "user" };
@@ -777,7 +777,7 @@ export interface Operations {
   "POST /w/{workspace}/resources/update_value/{path}": { input: { workspace: string; path: string; body: { value: unknown } }; answer: string; access: "author" };
   /** Read a stored file by its signed link, or the part in a Range header */
   "GET /w/{workspace}/s3_proxy/{storage}/{file_path}": { input: { workspace: string; storage: string; file_path: string; query?: { exp: number; sig: string } }; answer: string; access: "anyone" };
-  /** Create a schedule that runs a script or flow by a cron rule, in a time zone */
+  /** Create a schedule that runs a script or flow by a cron expression, in a time zone */
   "POST /w/{workspace}/schedules/create": { input: { workspace: string; body: { path: string; script_path: string; is_flow?: boolean | null; enabled?: boolean | null; schedule: string; timezone: string; args?: Record<string, unknown> | null; summary?: string | null; description?: string | null; tag?: string | null; no_flow_overlap?: boolean | null; paused_until?: string | null; retry?: { constant?: { attempts: number; seconds: number } | null; exponential?: { attempts: number; multiplier: number; seconds: number; random_factor?: number | null } | null; retry_if?: { expr: string } | null } | null; cron_version?: string | null; ws_error_handler_muted?: boolean | null; on_failure?: string | null; on_failure_times?: number | null; on_failure_exact?: boolean | null; on_failure_extra_args?: Record<string, unknown> | null; on_recovery?: string | null; on_recovery_times?: number | null; on_recovery_extra_args?: Record<string, unknown> | null; on_success?: string | null; on_success_extra_args?: Record<string, unknown> | null } }; answer: string; access: "author" };
   /** Delete a schedule; what runs goes on */
   "DELETE /w/{workspace}/schedules/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };

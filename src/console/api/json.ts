@@ -8,7 +8,7 @@ const keepDigits: Reviver = (_key, value, context) => {
   return source !== undefined && /^-?\d+$/.test(source) ? BigInt(source) : value;
 };
 
-/** @throws SyntaxError */
+/** Parses JSON; integers beyond 2^53 become BigInt. @throws SyntaxError */
 export function parseJson(text: string): unknown {
   return JSON.parse(text, keepDigits as (key: string, value: unknown) => unknown);
 }
@@ -33,7 +33,8 @@ export type Fields = Record<string, unknown>;
 export const isRecord = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export const recordsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+export const filterRecords = (value: unknown): Fields[] =>
+  Array.isArray(value) ? value.filter(isRecord) : [];
 
 /** Returns the value at a path of names and indexes. */
 export function getAt(value: unknown, path: readonly (string | number)[]): unknown {

@@ -1,4 +1,4 @@
-/** Asks before a link or the Back button discards what is not saved, as an external store. */
+/** Asks for confirmation before a link or the Back button discards unsaved changes. The state is an external store. */
 import { useSyncExternalStore } from "react";
 
 let isUnsaved: (() => boolean) | undefined;
@@ -14,9 +14,8 @@ function ask(go: (() => void) | undefined): void {
 }
 
 /**
- * Asks from now on whether a page is left.
- * @param check whether something would be lost
- * @returns ends it
+ * Asks for confirmation before the page is left.
+ * @param check whether unsaved changes would be lost @returns a function that ends this
  */
 export function guardLeaving(check: () => boolean): () => void {
   isUnsaved = check;
@@ -26,13 +25,13 @@ export function guardLeaving(check: () => boolean): () => void {
   };
 }
 
-/** Lets the page be left without a question: what it held is saved, or given up. */
+/** Allows leaving the page without confirmation, because its changes are saved or discarded. */
 export function allowLeaving(): void {
   isUnsaved = undefined;
 }
 
-/** Goes to an address, after a question if that leaves a page with something unsaved. */
-export function leaveFor(address: string, go: () => void): void {
+/** Navigates to an address, after confirmation if unsaved changes would be lost. */
+export function confirmAndLeave(address: string, go: () => void): void {
   const stays = new URL(address, location.href).pathname === location.pathname;
   if (!stays && isUnsaved?.()) ask(go);
   else go();
@@ -47,9 +46,9 @@ export const useLeaving = (): (() => void) | undefined =>
     () => wanted,
   );
 
-export const stay = (): void => ask(undefined);
+export const stayOnPage = (): void => ask(undefined);
 
-export function leave(): void {
+export function leavePage(): void {
   const go = wanted;
   allowLeaving();
   ask(undefined);
@@ -77,8 +76,8 @@ function traverse(key: string): void {
 }
 
 /**
- * The browser has gone already: goes back to the page before the router notices, and asks there. By then the user may
- * have pressed Back again.
+ * Handles the Back button: the browser has left the page already, so this returns to it before the router notices, and
+ * asks there. By then the user may have pressed Back again.
  */
 function keepPage(event: PopStateEvent): void {
   const here = entries?.currentEntry;

@@ -22,7 +22,7 @@ export const usePaused = (): boolean =>
  * Returns query options for polling. Pausing also stops refetching on focus and reconnect.
  * @param still pauses only this query, for example while rows are selected
  */
-export function useLive(ms: number, still = false) {
+export function usePolling(ms: number, still = false) {
   const stopped = usePaused() || still;
   return {
     refetchInterval: stopped ? (false as const) : ms,

@@ -1,24 +1,24 @@
 /** The signed-in user, their workspaces and permissions. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { type Answer, call, type OperationName } from "./call.ts";
+import { type Answer, callOperation, type OperationName } from "./call.ts";
 import type { Operations } from "./interface.d.ts";
 
-export const whoami = queryOptions({
+export const whoamiQuery = queryOptions({
   queryKey: ["whoami"],
-  queryFn: ({ signal }) => call("GET /users/whoami", {}, signal),
+  queryFn: ({ signal }) => callOperation("GET /users/whoami", {}, signal),
   staleTime: 60_000,
 });
 
-export const myWorkspaces = queryOptions({
+export const myWorkspacesQuery = queryOptions({
   queryKey: ["workspaces"],
-  queryFn: ({ signal }) => call("GET /workspaces/users", {}, signal),
+  queryFn: ({ signal }) => callOperation("GET /workspaces/users", {}, signal),
   staleTime: 60_000,
 });
 
-export const memberOf = (workspace: string) =>
+export const memberQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "whoami"],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/users/whoami", { workspace }, signal),
+    queryFn: ({ signal }) => callOperation("GET /w/{workspace}/users/whoami", { workspace }, signal),
     staleTime: 60_000,
   });
 
@@ -44,7 +44,7 @@ export type May = <N extends OperationName>(operation: N, access: Operations[N][
  * operation's declared access; the compiler checks it. Returns false until the user has been loaded.
  */
 export function useMay(workspace?: string): May {
-  const me = useQuery(whoami).data;
-  const member = useQuery({ ...memberOf(workspace ?? ""), enabled: workspace !== undefined }).data;
+  const me = useQuery(whoamiQuery).data;
+  const member = useQuery({ ...memberQuery(workspace ?? ""), enabled: workspace !== undefined }).data;
   return (_operation, access) => mayAs(access, me, member);
 }

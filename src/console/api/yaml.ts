@@ -9,6 +9,6 @@ export function toNumbers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toNumbers(each)]));
 }
 
-/** @throws Error for invalid YAML */
+/** Parses YAML; integers beyond 2^53 become BigInt. @throws Error for invalid YAML */
 export const parseYaml = (text: string): unknown =>
   toNumbers(parse(text, { intAsBigInt: true, maxAliasCount: 100 }));

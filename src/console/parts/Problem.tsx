@@ -5,12 +5,12 @@ import { useConnection } from "../api/connection.ts";
 import { ApiError } from "../api/errors.ts";
 
 /** Returns the error message without the status prefix. */
-export function messageOf(error: unknown): string {
+export function getErrorMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return text.replace(/^(Bad request|Permission denied|Not found|Conflict|Unauthorized|Unprocessable): /, "");
 }
 
-export const hintOf = (error: unknown): string | undefined =>
+export const getErrorHint = (error: unknown): string | undefined =>
   error instanceof ApiError ? error.hint : undefined;
 
 /** Inline error with hint and retry. */
@@ -18,12 +18,12 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
   const { ended } = useConnection();
   // The session dialog reports it.
   if (ended && error instanceof ApiError && error.status === 401) return null;
-  const hint = hintOf(error);
+  const hint = getErrorHint(error);
   const id = error instanceof ApiError && error.status >= 500 ? error.requestId : undefined;
   return (
     <Alert color="red" variant="light" icon={<IconAlertTriangle size={18} />} role="alert">
       <Text fw={500} className="wrap" style={{ whiteSpace: "pre-wrap" }}>
-        {messageOf(error)}
+        {getErrorMessage(error)}
       </Text>
       {hint && (
         <Text mt={4} className="wrap">
@@ -47,11 +47,11 @@ export function Problem({ error, retry }: { error: unknown; retry?: () => void }
 }
 
 /** Shows an error as a notification, for actions without a place for inline errors. */
-export function tellProblem(error: unknown): void {
-  const hint = hintOf(error);
+export function notifyError(error: unknown): void {
+  const hint = getErrorHint(error);
   notifications.show({
     color: "red",
-    title: messageOf(error),
+    title: getErrorMessage(error),
     message: hint ?? "",
     autoClose: 10_000,
   });

@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { queryClient } from "../api/client.ts";
-import { Problem, tellProblem } from "./Problem.tsx";
+import { notifyError, Problem } from "./Problem.tsx";
 
 /** Performs a change and returns a confirmation, or nothing if the page shows the change itself. */
 export type Action = () => Promise<string | undefined>;
@@ -17,11 +17,14 @@ async function perform(action: Action): Promise<void> {
 
 /** Returns a function that performs an action; an error is shown as a notification. */
 export function useAction() {
-  const { mutate, isPending } = useMutation({ mutationFn: perform, onError: tellProblem });
+  const { mutate, isPending } = useMutation({ mutationFn: perform, onError: notifyError });
   return { act: mutate, isPending };
 }
 
-/** Ref of a dialog's first field. The dialog moves the focus later, and keys until then would act on the page behind. */
+/**
+ * Focuses the element at once; used as the ref of a dialog's first field. The dialog moves the focus later, and keys
+ * until then would act on the page behind.
+ */
 export const focusAtOnce = (element: HTMLElement | null) => element?.focus();
 
 interface DialogProps {
@@ -84,8 +87,8 @@ export interface Question {
   name?: string;
 }
 
-/** Asks for confirmation before an irreversible action: `const { ask, dialog } = useQuestion()`. */
-export function useQuestion() {
+/** Asks for confirmation before an irreversible action: `const { ask, dialog } = useConfirmation()`. */
+export function useConfirmation() {
   const [question, setQuestion] = useState<Question>();
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState("");

@@ -1,6 +1,6 @@
 /** Queries for the scripts, flows and apps of a workspace. */
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, call } from "../api/call.ts";
+import { type Answer, callOperation } from "../api/call.ts";
 
 /** What one request lists at most. */
 const PAGE_SIZE = 1_000;
@@ -23,12 +23,12 @@ export async function readAll<T>(read: (paging: Paging) => Promise<T[]>): Promis
 const deployedOnly = <T extends { draft_only: boolean }>(items: T[]): T[] =>
   items.filter(({ draft_only }) => !draft_only);
 
-export const scriptsWithDrafts = (workspace: string) =>
+export const scriptsWithDraftsQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "scripts", "list"],
     queryFn: ({ signal }) =>
       readAll((paging) =>
-        call(
+        callOperation(
           "GET /w/{workspace}/scripts/list",
           { workspace, query: { ...paging, include_draft_only: true } },
           signal,
@@ -36,18 +36,18 @@ export const scriptsWithDrafts = (workspace: string) =>
       ),
   });
 
-/** Deployed scripts: those that can be run. */
-export const scriptList = (workspace: string) => ({
-  ...scriptsWithDrafts(workspace),
+/** Loads the deployed scripts: those that can be run. */
+export const scriptsQuery = (workspace: string) => ({
+  ...scriptsWithDraftsQuery(workspace),
   select: deployedOnly<Answer<"GET /w/{workspace}/scripts/list">[number]>,
 });
 
-export const flowsWithDrafts = (workspace: string) =>
+export const flowsWithDraftsQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "flows", "list"],
     queryFn: ({ signal }) =>
       readAll((paging) =>
-        call(
+        callOperation(
           "GET /w/{workspace}/flows/list",
           { workspace, query: { ...paging, without_description: true, include_draft_only: true } },
           signal,
@@ -55,15 +55,15 @@ export const flowsWithDrafts = (workspace: string) =>
       ),
   });
 
-/** Deployed flows: those that can be run. */
-export const flowList = (workspace: string) => ({
-  ...flowsWithDrafts(workspace),
+/** Loads the deployed flows: those that can be run. */
+export const flowsQuery = (workspace: string) => ({
+  ...flowsWithDraftsQuery(workspace),
   select: deployedOnly<Answer<"GET /w/{workspace}/flows/list">[number]>,
 });
 
-export const appList = (workspace: string) =>
+export const appsQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "apps", "list"],
     queryFn: ({ signal }) =>
-      readAll((query) => call("GET /w/{workspace}/apps/list", { workspace, query }, signal)),
+      readAll((query) => callOperation("GET /w/{workspace}/apps/list", { workspace, query }, signal)),
   });

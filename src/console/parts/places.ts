@@ -5,7 +5,7 @@ const encoded = (path: string) => path.split("/").map(encodeURIComponent).join("
 
 export type RunnableKind = "script" | "flow";
 
-export const to = {
+export const linkTo = {
   home: (workspace: string) => `/w/${workspace}`,
   runs: (workspace: string, filters: Record<string, string> = {}) => {
     const search = new URLSearchParams(filters);
@@ -15,7 +15,7 @@ export const to = {
   script: (workspace: string, path: string) => `/w/${workspace}/scripts/${encoded(path)}`,
   /** What a version of a script was, beside what is deployed. */
   scriptVersion: (workspace: string, path: string, hash: string) =>
-    `${to.script(workspace, path)}?${new URLSearchParams({ tab: "versions", version: hash })}`,
+    `${linkTo.script(workspace, path)}?${new URLSearchParams({ tab: "versions", version: hash })}`,
   editScript: (workspace: string, path: string) => `/w/${workspace}/edit/${encoded(path)}`,
   newScript: (workspace: string) => `/w/${workspace}/new/script`,
   /** Run form of a script or flow. */
@@ -23,11 +23,11 @@ export const to = {
     `/w/${workspace}/begin/${kind}/${encoded(path)}`,
   /** Run form prefilled with the arguments of an earlier run. */
   beginLike: (workspace: string, kind: RunnableKind, path: string, run: string) =>
-    `${to.begin(workspace, kind, path)}?from=${run}`,
+    `${linkTo.begin(workspace, kind, path)}?from=${run}`,
   flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
   /** What a version of a flow changed. */
   flowVersion: (workspace: string, path: string, version: number) =>
-    `${to.flow(workspace, path)}?${new URLSearchParams({ tab: "versions", after: String(version) })}`,
+    `${linkTo.flow(workspace, path)}?${new URLSearchParams({ tab: "versions", after: String(version) })}`,
   app: (workspace: string, path: string) => `/w/${workspace}/apps/${encoded(path)}`,
   newFlow: (workspace: string) => `/w/${workspace}/new/flow`,
   /** Shows the changes of a user's draft of a flow. */

@@ -40,7 +40,7 @@ export type Stated = Pick<
   "type" | "canceled" | "success" | "is_skipped" | "running" | "suspend" | "scheduled_for"
 >;
 
-export function stateOf(job: Stated): RunState {
+export function getRunState(job: Stated): RunState {
   if (job.type === "CompletedJob") {
     if (job.canceled) return "cancelled";
     if (job.is_skipped) return "skipped";
@@ -54,7 +54,7 @@ export function stateOf(job: Stated): RunState {
 }
 
 export function State({ job }: { job: Stated }) {
-  const { word, tone, Icon } = STATES[stateOf(job)];
+  const { word, tone, Icon } = STATES[getRunState(job)];
   return (
     <span className="state" data-tone={tone}>
       <Icon size={16} aria-hidden />
@@ -73,8 +73,8 @@ const KINDS: Record<string, string> = {
   script_hub: "Script of the hub",
 };
 
-/** Returns the deployed script or flow that was run; undefined for what was being written. */
-export function runnableOf({
+/** Returns the deployed script or flow that was run; undefined for undeployed code. */
+export function findDeployedRunnable({
   job_kind,
   script_path: path,
 }: Pick<Job, "script_path" | "job_kind">): { kind: RunnableKind; path: string } | undefined {
@@ -85,5 +85,5 @@ export function runnableOf({
 }
 
 /** Returns the display name of a run. */
-export const nameOf = (job: Pick<Job, "script_path" | "job_kind">): string =>
+export const formatRunName = (job: Pick<Job, "script_path" | "job_kind">): string =>
   job.script_path || (KINDS[job.job_kind] ?? job.job_kind);

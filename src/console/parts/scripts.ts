@@ -1,21 +1,23 @@
 /** Queries of scripts that several pages share. */
 import { queryOptions } from "@tanstack/react-query";
-import { call, type Input } from "../api/call.ts";
+import { callOperation, type Input } from "../api/call.ts";
 import type { Script } from "../api/interface.d.ts";
 
 export type NewScript = Input<"POST /w/{workspace}/scripts/create">["body"];
 
-export const scriptAt = (workspace: string, path: string) =>
+export const scriptQuery = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "scripts", "deployed", path],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal),
+    queryFn: ({ signal }) =>
+      callOperation("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal),
   });
 
-/** A version never changes. */
-export const scriptVersion = (workspace: string, hash: string) =>
+/** Loads a version of a script, which never changes. */
+export const scriptVersionQuery = (workspace: string, hash: string) =>
   queryOptions({
     queryKey: [workspace, "scripts", "version", hash],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/get/h/{hash}", { workspace, hash }, signal),
+    queryFn: ({ signal }) =>
+      callOperation("GET /w/{workspace}/scripts/get/h/{hash}", { workspace, hash }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
 

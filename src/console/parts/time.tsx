@@ -6,7 +6,7 @@ let now = Date.now();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** Shared clock of all relative times. */
+/** Subscribes to the clock that all relative times share. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
@@ -50,10 +50,10 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
-export const exactly = (at: string): string => exact.format(Date.parse(at));
+export const formatExactTime = (at: string): string => exact.format(Date.parse(at));
 
 /** Formats a duration: `340 ms`, `1 min 20 s`, `2 h 5 min`. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   const minutes = Math.floor(ms / 60_000);
@@ -64,7 +64,7 @@ export function duration(ms: number): string {
 const pad = (number: number) => String(number).padStart(2, "0");
 
 /** Formats a moment for an input of the type `datetime-local`, in the browser's time zone; empty for none. */
-export function localOf(moment: unknown): string {
+export function formatLocalInput(moment: unknown): string {
   const date = new Date(typeof moment === "number" ? moment : String(moment ?? ""));
   if (Number.isNaN(date.getTime())) return "";
   const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;

@@ -6,7 +6,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A page loaded before an update fails to import chunks of the old version. */
+/** Whether the error comes from an update: a page loaded before it fails to import files of the old version. */
 const isOutdated = (error: Error) =>
   /dynamically imported module|Importing a module|error loading/i.test(error.message);
 

@@ -1,7 +1,7 @@
 import { Loader, Modal, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useConnection } from "../api/connection.ts";
-import { whoami } from "../api/session.ts";
+import { whoamiQuery } from "../api/session.ts";
 import { SignIn } from "./SignIn.tsx";
 
 /** Banner shown while the server is unreachable. */
@@ -19,7 +19,7 @@ export function LostConnection() {
 /** Sign-in dialog after the session has ended; keeps the state of the page. */
 export function SessionEnded() {
   const { ended } = useConnection();
-  const me = useQuery({ ...whoami, enabled: false }).data;
+  const me = useQuery({ ...whoamiQuery, enabled: false }).data;
   return (
     <Modal
       opened={ended && me !== undefined}

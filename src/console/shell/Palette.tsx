@@ -16,8 +16,8 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { appList, flowList, scriptList } from "../parts/lists.ts";
-import { to, useWorkspace } from "../parts/places.ts";
+import { appsQuery, flowsQuery, scriptsQuery } from "../parts/lists.ts";
+import { linkTo, useWorkspace } from "../parts/places.ts";
 import type { Destination } from "./navigation.ts";
 import { paletteStore } from "./palette-store.ts";
 
@@ -44,8 +44,8 @@ const filterActions: SpotlightFilterFunction = (query, actions) => {
 };
 
 /**
- * Spotlight selects the first action when the query is stored, possibly before the found actions are rendered. The
- * selection would disappear with a removed action, and Enter would do nothing.
+ * Selects the first action again once the found actions are rendered. Spotlight selects it when the query is stored,
+ * possibly before. The selection would disappear with a removed action, and Enter would do nothing.
  */
 function selectFirstAction() {
   const { opened, query, listId } = paletteStore.getState();
@@ -60,9 +60,9 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
   const [, go] = useLocation();
   const [query, setQuery] = useState("");
   const { opened } = useSpotlight(paletteStore);
-  const scripts = useQuery({ ...scriptList(workspace), enabled: opened }).data;
-  const flows = useQuery({ ...flowList(workspace), enabled: opened }).data;
-  const apps = useQuery({ ...appList(workspace), enabled: opened }).data;
+  const scripts = useQuery({ ...scriptsQuery(workspace), enabled: opened }).data;
+  const flows = useQuery({ ...flowsQuery(workspace), enabled: opened }).data;
+  const apps = useQuery({ ...appsQuery(workspace), enabled: opened }).data;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is listed is what changes the actions
   useEffect(selectFirstAction, [opened, query, scripts, flows, apps]);
   const actions: SpotlightActionData[] = [
@@ -78,21 +78,21 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
       label: summary || path,
       description: `Flow ${path}`,
       leftSection: <IconRoute size={18} aria-hidden />,
-      onClick: () => go(to.begin(workspace, "flow", path)),
+      onClick: () => go(linkTo.begin(workspace, "flow", path)),
     })),
     ...(scripts ?? []).map(({ path, summary }) => ({
       id: `script ${path}`,
       label: summary || path,
       description: `Script ${path}`,
       leftSection: <IconBolt size={18} aria-hidden />,
-      onClick: () => go(to.begin(workspace, "script", path)),
+      onClick: () => go(linkTo.begin(workspace, "script", path)),
     })),
     ...(apps ?? []).map(({ path, summary }) => ({
       id: `app ${path}`,
       label: summary || path,
       description: `App ${path}`,
       leftSection: <IconLayoutDashboard size={18} aria-hidden />,
-      onClick: () => go(to.app(workspace, path)),
+      onClick: () => go(linkTo.app(workspace, path)),
     })),
   ];
   const id = query.trim();
@@ -102,7 +102,7 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
       label: `Runs with “${id}”`,
       description: "Search arguments, results, paths and labels",
       leftSection: <IconListSearch size={18} aria-hidden />,
-      onClick: () => go(to.runs(workspace, { text: id, kind: "everything" })),
+      onClick: () => go(linkTo.runs(workspace, { text: id, kind: "everything" })),
     });
   }
   if (RUN_ID.test(id)) {
@@ -111,7 +111,7 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
       label: `Run ${id}`,
       description: id,
       leftSection: <IconPlayerPlay size={18} aria-hidden />,
-      onClick: () => go(to.run(workspace, id.toLowerCase())),
+      onClick: () => go(linkTo.run(workspace, id.toLowerCase())),
     });
   }
   return (

@@ -8,22 +8,22 @@ import {
   IconUserCircle,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { removeStored, url } from "../api/base.ts";
-import { call } from "../api/call.ts";
+import { removeUserStorage, toServerPath } from "../api/base.ts";
+import { callOperation } from "../api/call.ts";
 import { setPaused, usePaused } from "../api/live.ts";
-import { whoami } from "../api/session.ts";
-import { tellProblem } from "../parts/Problem.tsx";
+import { whoamiQuery } from "../api/session.ts";
+import { notifyError } from "../parts/Problem.tsx";
 import { showShortcuts } from "./Shortcuts.tsx";
 
 async function signOut(email: string | undefined): Promise<void> {
-  await call("POST /auth/logout", {}).catch(tellProblem);
-  if (email !== undefined) removeStored(email);
+  await callOperation("POST /auth/logout", {}).catch(notifyError);
+  if (email !== undefined) removeUserStorage(email);
   // A full page load drops all cached data of this user.
-  location.assign(url("login"));
+  location.assign(toServerPath("login"));
 }
 
 export function PersonMenu() {
-  const me = useQuery(whoami).data;
+  const me = useQuery(whoamiQuery).data;
   const paused = usePaused();
   const { colorScheme, setColorScheme } = useMantineColorScheme();
   return (
@@ -59,7 +59,12 @@ export function PersonMenu() {
         <Menu.Item leftSection={<IconKeyboard size={16} />} closeMenuOnClick onClick={showShortcuts}>
           Keyboard shortcuts
         </Menu.Item>
-        <Menu.Item leftSection={<IconBook size={16} />} component="a" href={url("api/docs")} target="_blank">
+        <Menu.Item
+          leftSection={<IconBook size={16} />}
+          component="a"
+          href={toServerPath("api/docs")}
+          target="_blank"
+        >
           Reference of the API
         </Menu.Item>
         <Menu.Divider />

@@ -2,7 +2,7 @@
 import { Group, Modal, Stack, Text } from "@mantine/core";
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { useLocation } from "wouter";
-import { to, useWorkspace } from "../parts/places.ts";
+import { linkTo, useWorkspace } from "../parts/places.ts";
 
 const KEYS: [keys: string, what: string][] = [
   ["Ctrl K", "Search for anything (⌘ K on a Mac)"],
@@ -52,8 +52,8 @@ export function Shortcuts() {
         event.preventDefault();
         field.focus();
       } else if (key === "g" && event.timeStamp - at < SEQUENCE_TIMEOUT_MS) {
-        if (event.key === "h") go(to.home(workspace));
-        if (event.key === "r") go(to.runs(workspace));
+        if (event.key === "h") go(linkTo.home(workspace));
+        if (event.key === "r") go(linkTo.runs(workspace));
       }
     }
     document.addEventListener("keydown", press);

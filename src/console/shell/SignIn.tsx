@@ -2,14 +2,14 @@ import { Anchor, Button, Divider, PasswordInput, Stack, TextInput } from "@manti
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link } from "wouter";
-import { url } from "../api/base.ts";
-import { call } from "../api/call.ts";
+import { toServerPath } from "../api/base.ts";
+import { callOperation } from "../api/call.ts";
 import { queryClient } from "../api/client.ts";
 import { markSessionEnded } from "../api/connection.ts";
 import { Problem } from "../parts/Problem.tsx";
 
-/** Return address for login providers: the current page. */
-const backHere = () => encodeURIComponent(location.pathname + location.search);
+/** Returns the address to which login providers return: that of the current page. */
+const getReturnAddress = () => encodeURIComponent(location.pathname + location.search);
 
 const toReset = (email: string) => (email ? `/reset?${new URLSearchParams({ email })}` : "/reset");
 
@@ -19,14 +19,14 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
   const [password, setPassword] = useState("");
   const logins = useQuery({
     queryKey: ["logins"],
-    queryFn: ({ signal }) => call("GET /oauth/list_logins", {}, signal),
+    queryFn: ({ signal }) => callOperation("GET /oauth/list_logins", {}, signal),
   });
   const mailsLinks = useQuery({
     queryKey: ["mails-links"],
-    queryFn: ({ signal }) => call("GET /auth/is_smtp_configured", {}, signal),
+    queryFn: ({ signal }) => callOperation("GET /auth/is_smtp_configured", {}, signal),
   }).data;
   const enter = useMutation({
-    mutationFn: () => call("POST /auth/login", { body: { email, password } }),
+    mutationFn: () => callOperation("POST /auth/login", { body: { email, password } }),
     async onSuccess() {
       markSessionEnded(false);
       await queryClient.invalidateQueries();
@@ -83,7 +83,7 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
               key={type}
               component="a"
               variant="default"
-              href={url(`api/oauth/login/${encodeURIComponent(type)}?rd=${backHere()}`)}
+              href={toServerPath(`api/oauth/login/${encodeURIComponent(type)}?rd=${getReturnAddress()}`)}
             >
               Sign in with {display_name}
             </Button>

@@ -2,20 +2,20 @@ import { Menu, Text, UnstyledButton } from "@mantine/core";
 import { IconCheck, IconPlus, IconSelector } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { myWorkspaces } from "../api/session.ts";
-import { to, useWorkspace } from "../parts/places.ts";
+import { myWorkspacesQuery } from "../api/session.ts";
+import { linkTo, useWorkspace } from "../parts/places.ts";
 
 /** Returns the display name of the current workspace; its id until that is known. */
 export function useWorkspaceName(): string {
   const workspace = useWorkspace();
-  const all = useQuery(myWorkspaces).data?.workspaces;
+  const all = useQuery(myWorkspacesQuery).data?.workspaces;
   return all?.find(({ id }) => id === workspace)?.name ?? workspace;
 }
 
 export function WorkspaceMenu() {
   const workspace = useWorkspace();
   const [, go] = useLocation();
-  const { workspaces = [] } = useQuery(myWorkspaces).data ?? {};
+  const { workspaces = [] } = useQuery(myWorkspacesQuery).data ?? {};
   const name = useWorkspaceName();
   return (
     <Menu width={232} position="bottom-start">
@@ -36,7 +36,7 @@ export function WorkspaceMenu() {
         {workspaces.map(({ id, name }) => (
           <Menu.Item
             key={id}
-            onClick={() => go(to.home(id))}
+            onClick={() => go(linkTo.home(id))}
             rightSection={id === workspace ? <IconCheck size={16} aria-label="open" /> : undefined}
           >
             <span className="wrap">{name}</span>

@@ -1,4 +1,4 @@
 import { localStorageColorSchemeManager } from "@mantine/core";
-import { storageKey } from "../api/base.ts";
+import { getStorageKey } from "../api/base.ts";
 
-export const colorScheme = localStorageColorSchemeManager({ key: storageKey("color-scheme") });
+export const colorScheme = localStorageColorSchemeManager({ key: getStorageKey("color-scheme") });

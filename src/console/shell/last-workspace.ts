@@ -1,7 +1,7 @@
 /** The workspace that was open last in this browser. */
-import { storageKey } from "../api/base.ts";
+import { getStorageKey } from "../api/base.ts";
 
-const KEY = storageKey("workspace");
+const KEY = getStorageKey("workspace");
 
-export const lastWorkspace = (): string | null => localStorage.getItem(KEY);
-export const noteWorkspace = (id: string): void => localStorage.setItem(KEY, id);
+export const getLastWorkspace = (): string | null => localStorage.getItem(KEY);
+export const storeLastWorkspace = (id: string): void => localStorage.setItem(KEY, id);

@@ -12,7 +12,7 @@ import {
   type BackupHeader,
   type BackupLine,
   type BackupTrailer,
-  damagedBackupError,
+  createDamagedBackupError,
   decodeHeader,
   decodeLine,
   encodeHeader,
@@ -93,7 +93,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** @throws BadRequest with the reason if the file cannot be created */
+/**
+ * Creates the temporary file that a backup is written to.
+ * @throws BadRequest with the reason if the file cannot be created
+ */
 async function createPartFile(temporary: string, path: string): Promise<WriteStream> {
   try {
     return (await open(temporary, "wx", 0o600)).createWriteStream();
@@ -124,7 +127,7 @@ export async function readHeader(path: string): Promise<{ header: BackupHeader; 
   });
   const end = begin.indexOf(10);
   const isOurs = begin.subarray(0, MAGIC.length).toString("latin1") === MAGIC;
-  if (end < 0 && isOurs) throw damagedBackupError("its first line does not end");
+  if (end < 0 && isOurs) throw createDamagedBackupError("its first line does not end");
   const text = isOurs ? begin.subarray(0, end).toString() : "";
   return { header: decodeHeader(text), text: `${text}\n` };
 }
@@ -149,7 +152,7 @@ export async function* readLines(path: string, headerText: string): AsyncGenerat
   const seen = { rows: 0, files: 0 };
   let end: BackupTrailer | undefined;
   for await (const bytes of rawLines(path, Buffer.byteLength(headerText))) {
-    if (end) throw damagedBackupError("something follows its end");
+    if (end) throw createDamagedBackupError("something follows its end");
     const line = decodeLine(bytes.toString());
     if (line.kind === "end") {
       end = line.end;
@@ -160,9 +163,9 @@ export async function* readLines(path: string, headerText: string): AsyncGenerat
     if (line.kind === "file") seen.files++;
     yield line;
   }
-  if (!end) throw damagedBackupError("its end is missing");
+  if (!end) throw createDamagedBackupError("its end is missing");
   if (end.rows !== seen.rows || end.files !== seen.files || end.sha256 !== hash.digest("hex")) {
-    throw damagedBackupError("its checksum is another one");
+    throw createDamagedBackupError("its checksum is another one");
   }
 }
 
@@ -185,12 +188,12 @@ async function* rawLines(path: string, start: number): AsyncGenerator<Buffer> {
     }
   } catch (cause) {
     if ((cause as { code?: string }).code?.startsWith("Z_"))
-      throw damagedBackupError("it cannot be unpacked", cause);
+      throw createDamagedBackupError("it cannot be unpacked", cause);
     throw cause;
   } finally {
     file.destroy();
     unpacked.destroy();
     await piped;
   }
-  if (parts.length > 0) throw damagedBackupError("its last line does not end");
+  if (parts.length > 0) throw createDamagedBackupError("its last line does not end");
 }

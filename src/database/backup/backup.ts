@@ -7,7 +7,7 @@ import { BadRequest } from "../../lib/errors.ts";
 import { VERSION } from "../../lib/version.ts";
 import { migrations } from "../migrations/index.ts";
 import { writeBackupFile } from "./backup-file.ts";
-import { type BackupHeader, type BackupLine, FORMAT, newerBackupError } from "./format.ts";
+import { type BackupHeader, type BackupLine, createNewerBackupError, FORMAT } from "./format.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { readStoredFiles } from "./stored-files.ts";
 
@@ -56,7 +56,7 @@ export async function makeBackup(
     const known = migrations.sqlite.map(({ name }) => name);
     const unknown = snapshot.migrations.find((name) => !known.includes(name));
     if (unknown !== undefined)
-      throw newerBackupError(`the database has migration ${unknown}, which this one lacks`);
+      throw createNewerBackupError(`the database has migration ${unknown}, which this one lacks`);
     const header: BackupHeader = {
       format: FORMAT,
       created_at: new Date().toISOString(),
@@ -64,7 +64,7 @@ export async function makeBackup(
       database: place.database_url === undefined ? "sqlite" : "postgres",
       migrations: snapshot.migrations,
       with_key: options.with_key,
-      key_id: key ? keyFingerprint(key) : null,
+      key_id: key ? computeKeyFingerprint(key) : null,
     };
     const lines = backupLines(place, snapshot, options.with_key ? key : undefined, options.onProgress);
     const { bytes, rows, files } = await writeBackupFile(path, header, lines);
@@ -121,6 +121,6 @@ export function findInstanceKey({
 }
 
 /** Returns a fingerprint that tells keys apart without revealing them. */
-export function keyFingerprint(key: Uint8Array): string {
+export function computeKeyFingerprint(key: Uint8Array): string {
   return createHmac("sha256", key).update("svc backup key id").digest("hex").slice(0, 16);
 }

@@ -89,7 +89,7 @@ export function decodeLine(text: string): BackupLine {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw damagedBackupError("a line of it is not JSON", cause);
+    throw createDamagedBackupError("a line of it is not JSON", cause);
   }
   if (Array.isArray(value)) return { kind: "row", cells: value.map(decodeCell) };
   if (typeof value === "string") return { kind: "piece", bytes: Buffer.from(value, "base64") };
@@ -99,13 +99,13 @@ export function decodeLine(text: string): BackupLine {
     if ("key" in value) return { kind: "key", key: String(value.key) };
     if ("end" in value) return { kind: "end", end: value.end as BackupTrailer };
   }
-  throw damagedBackupError("a line of it is of no known kind");
+  throw createDamagedBackupError("a line of it is of no known kind");
 }
 
 function decodeCell(cell: unknown): Cell {
   if (cell === null || typeof cell === "string" || typeof cell === "number") return cell;
   const { b64 } = cell as { b64?: unknown };
-  if (typeof b64 !== "string") throw damagedBackupError("a value of it is of no known kind");
+  if (typeof b64 !== "string") throw createDamagedBackupError("a value of it is of no known kind");
   return Buffer.from(b64, "base64");
 }
 
@@ -124,30 +124,30 @@ export function decodeHeader(text: string): BackupHeader {
   try {
     header = JSON.parse(text.slice(MAGIC.length)) as BackupHeader;
   } catch (cause) {
-    throw damagedBackupError("its first line is not JSON", cause);
+    throw createDamagedBackupError("its first line is not JSON", cause);
   }
   if (typeof header.format !== "number" || !Array.isArray(header.migrations)) {
-    throw damagedBackupError("its first line says neither format nor migrations");
+    throw createDamagedBackupError("its first line says neither format nor migrations");
   }
   if (header.format > FORMAT)
-    throw newerBackupError(`it is of format ${header.format}, and this is ${FORMAT}`);
+    throw createNewerBackupError(`it is of format ${header.format}, and this is ${FORMAT}`);
   return header;
 }
 
-export function newerBackupError(why: string): BadRequest {
+export function createNewerBackupError(why: string): BadRequest {
   return new BadRequest(`the backup was made by a newer svc: ${why}`, {
     hint: "restore it with that version, or a later one",
   });
 }
 
-export function damagedBackupError(why: string, cause?: unknown): BadRequest {
+export function createDamagedBackupError(why: string, cause?: unknown): BadRequest {
   return new BadRequest(`the backup is damaged or cut short: ${why}`, {
     cause,
     hint: "copy it again from where it was made; nothing was changed",
   });
 }
 
-export function targetNotEmptyError(what: string): BadRequest {
+export function createTargetNotEmptyError(what: string): BadRequest {
   return new BadRequest(`${what} holds data already, which the backup would replace`, {
     hint: "restore to another place, or replace what is there with --force",
   });

@@ -7,10 +7,15 @@ import { BadRequest, SvcError, Unavailable } from "../../lib/errors.ts";
 import { lockDirectory } from "../../lib/files/directory-lock.ts";
 import { isOutage } from "../failure.ts";
 import { migrations } from "../migrations/index.ts";
-import { type MovedMarker, movedMarkerPath, removeMovedMarker, writeMovedMarker } from "../moved-marker.ts";
+import {
+  getMovedMarkerPath,
+  type MovedMarker,
+  removeMovedMarker,
+  writeMovedMarker,
+} from "../moved-marker.ts";
 import { createOutageError } from "../open-database.ts";
 import type { BackupProgress, DataLocation } from "./backup.ts";
-import { type Cell, encodeLine, newerBackupError, type TableHead } from "./format.ts";
+import { type Cell, createNewerBackupError, encodeLine, type TableHead } from "./format.ts";
 import { openPostgresTarget, type PostgresRestoreTarget } from "./postgres-backup.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { snapshotSqlite } from "./sqlite-backup.ts";
@@ -82,7 +87,7 @@ function openTarget(snapshot: Snapshot, url: string, force: boolean): Promise<Po
   const known = migrations.sqlite.map(({ name }) => name);
   const unknown = snapshot.migrations.find((name, index) => known[index] !== name);
   if (unknown !== undefined)
-    throw newerBackupError(`the database has migration ${unknown}, which this one lacks`);
+    throw createNewerBackupError(`the database has migration ${unknown}, which this one lacks`);
   const through = snapshot.migrations.length;
   const before = migrations.postgres.slice(0, through);
   return openPostgresTarget({ url, force, before, after: migrations.postgres.slice(through) });
@@ -154,7 +159,7 @@ async function commitMove(
         "the connection to PostgreSQL was lost during the commit: the data may have been stored, or not",
         {
           cause,
-          hint: `move again with --force, or remove ${movedMarkerPath(data_dir)} to keep using the old database`,
+          hint: `move again with --force, or remove ${getMovedMarkerPath(data_dir)} to keep using the old database`,
         },
       );
     }

@@ -4,7 +4,7 @@ import { BadRequest } from "../../lib/errors.ts";
 import { migrations } from "../migrations/index.ts";
 import { createMigrationTable, type Migration, splitMigration } from "../migrations/migrate.ts";
 import { APPLICATION_NAME } from "../postgres/postgres.ts";
-import { type Cell, damagedBackupError, type TableHead, targetNotEmptyError } from "./format.ts";
+import { type Cell, createDamagedBackupError, createTargetNotEmptyError, type TableHead } from "./format.ts";
 import type { RestoreTarget, Snapshot } from "./snapshot.ts";
 
 /** Target size of one fetch; the number of rows adapts to it. */
@@ -192,7 +192,7 @@ export async function openPostgresTarget(options: {
     const there = (await listTables(run)).filter((name) => OWN_TABLES.has(name) || name === "svc_migrations");
     for (const name of there) {
       const [row] = name === "svc_migrations" ? [] : await run(`SELECT 1 FROM ${quote(name)} LIMIT 1`);
-      if (row && !options.force) throw targetNotEmptyError("the database");
+      if (row && !options.force) throw createTargetNotEmptyError("the database");
     }
     for (const name of there) await run(`DROP TABLE ${quote(name)} CASCADE`);
     await run(createMigrationTable("postgres"));
@@ -207,7 +207,7 @@ export async function openPostgresTarget(options: {
       const known = await listColumns(run, head.table);
       const columns = head.columns.map((name) => {
         const column = known.find((each) => each.name === name);
-        if (!column) throw damagedBackupError(`there is no column ${name} in ${head.table}`);
+        if (!column) throw createDamagedBackupError(`there is no column ${name} in ${head.table}`);
         return column;
       });
       insert = { head, columns, values: [], bytes: 0 };

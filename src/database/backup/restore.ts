@@ -8,14 +8,14 @@ import { join } from "node:path";
 import { lockDirectory } from "../../lib/files/directory-lock.ts";
 import { migrations } from "../migrations/index.ts";
 import type { Migration } from "../migrations/migrate.ts";
-import { type BackupProgress, type DataLocation, findInstanceKey, keyFingerprint } from "./backup.ts";
+import { type BackupProgress, computeKeyFingerprint, type DataLocation, findInstanceKey } from "./backup.ts";
 import { readHeader, readLines, syncToDisk } from "./backup-file.ts";
 import {
   type BackupHeader,
   type BackupLine,
-  damagedBackupError,
-  newerBackupError,
-  targetNotEmptyError,
+  createDamagedBackupError,
+  createNewerBackupError,
+  createTargetNotEmptyError,
 } from "./format.ts";
 import type { RestoreTarget } from "./snapshot.ts";
 import { createFileWriter, STORAGE_FOLDER } from "./stored-files.ts";
@@ -83,17 +83,18 @@ async function requireIntact(path: string, headerText: string): Promise<void> {
 function splitMigrations({ migrations: applied }: BackupHeader): { through: number } {
   const known = migrations.sqlite.map(({ name }) => name);
   const unknown = applied.find((name, index) => known[index] !== name);
-  if (unknown !== undefined) throw newerBackupError(`it has migration ${unknown}, which this one lacks`);
+  if (unknown !== undefined)
+    throw createNewerBackupError(`it has migration ${unknown}, which this one lacks`);
   return { through: applied.length };
 }
 
 async function requireEmpty({ data_dir, database_url }: DataLocation): Promise<void> {
   const stored = await readdir(join(data_dir, STORAGE_FOLDER)).catch(() => []);
-  if (stored.length > 0) throw targetNotEmptyError(join(data_dir, STORAGE_FOLDER));
+  if (stored.length > 0) throw createTargetNotEmptyError(join(data_dir, STORAGE_FOLDER));
   if (database_url !== undefined) return;
   const { holdsRows } = await import("./sqlite-backup.ts");
   const file = join(data_dir, "svc.db");
-  if (holdsRows(file)) throw targetNotEmptyError(file);
+  if (holdsRows(file)) throw createTargetNotEmptyError(file);
 }
 
 async function openRestoreTarget(
@@ -137,7 +138,7 @@ async function restoreInto(
           break;
         case "row":
           if (line.cells.length !== columns)
-            throw damagedBackupError(`a row of ${progress.at} has not its columns`);
+            throw createDamagedBackupError(`a row of ${progress.at} has not its columns`);
           await filling.row(line.cells);
           progress.rows++;
           if (progress.rows % 1_000 === 0) onProgress(progress);
@@ -171,7 +172,7 @@ async function restoreInto(
 function explainFailure(cause: unknown): unknown {
   const { name } = cause as Error;
   return name === "SQLiteError" || name === "PostgresError"
-    ? damagedBackupError((cause as Error).message, cause)
+    ? createDamagedBackupError((cause as Error).message, cause)
     : cause;
 }
 
@@ -194,6 +195,6 @@ function keyStatus(place: DataLocation, { key_id, with_key }: BackupHeader): Res
   if (key_id === null) return "none needed";
   const key = findInstanceKey(place);
   if (!key) return "missing";
-  if (keyFingerprint(key) !== key_id) return "other";
+  if (computeKeyFingerprint(key) !== key_id) return "other";
   return with_key && !place.secret_key ? "restored" : "same";
 }

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, utimes } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
-import { type BackupLine, damagedBackupError, type FileHead } from "./format.ts";
+import { type BackupLine, createDamagedBackupError, type FileHead } from "./format.ts";
 
 export const STORAGE_FOLDER = "storage";
 const CHUNK_BYTES = 196_608;
@@ -53,7 +53,10 @@ export function createFileWriter(folder: string) {
     await utimes(join(folder, head.file), moment, moment);
   };
   return {
-    /** @throws BadRequest for a path outside the folder */
+    /**
+     * Creates the next file, in which the following chunks are written.
+     * @throws BadRequest for a path outside the folder
+     */
     async begin(next: FileHead): Promise<void> {
       await finish();
       const parts = String(next.file).split("/");
@@ -62,7 +65,7 @@ export function createFileWriter(folder: string) {
         !isInside ||
         parts.some((part) => part === "" || part === "." || part === ".." || part.includes("\0"))
       ) {
-        throw damagedBackupError(`"${next.file}" is not a name of a stored file`);
+        throw createDamagedBackupError(`"${next.file}" is not a name of a stored file`);
       }
       const path = join(folder, ...parts);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -70,7 +73,7 @@ export function createFileWriter(folder: string) {
       head = next;
     },
     async piece(bytes: Uint8Array): Promise<void> {
-      if (!handle) throw damagedBackupError("bytes of it belong to no file");
+      if (!handle) throw createDamagedBackupError("bytes of it belong to no file");
       await handle.writeFile(bytes);
     },
     finish,

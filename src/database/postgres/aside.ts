@@ -5,7 +5,10 @@ import { createBuilder } from "./builder.ts";
 import type { Connections } from "./connections.ts";
 import { isCanceled } from "./errors.ts";
 
-/** @throws Unavailable when the statement timeout expires */
+/**
+ * Runs a SELECT that may take long, with a statement timeout.
+ * @throws Unavailable when the statement timeout expires
+ */
 export async function readAside<R>(
   withClient: Connections["withClient"],
   query: SQL,

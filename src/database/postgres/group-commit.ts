@@ -95,7 +95,10 @@ export function createGroupCommit(
     await commit(group.slice(half));
   }
 
-  /** @returns false, without changes, if any of them cannot be stored */
+  /**
+   * Commits the requests of a group in one transaction.
+   * @returns false, without changes, if any of them cannot be stored
+   */
   async function storeAll(group: readonly PendingRequest[]): Promise<boolean> {
     const wanted = new Map<AnyStatement, Values[]>();
     const shared = new Set<string>();

@@ -245,7 +245,9 @@ export function openPostgres(options: PostgresOptions): Database {
   };
 }
 
-/** A large parameter would multiply the size of the group's JSON text. */
+/**
+ * Whether the parameters are small enough for a batch: a large one would multiply the size of the group's JSON text.
+ */
 function fitsBatch(parameters: Values): boolean {
   let length = 0;
   for (const name in parameters) {

@@ -47,7 +47,7 @@ export interface AsideReader {
 
 interface Thread {
   worker: Worker;
-  /** @throws Internal if the thread fails */
+  /** Runs one read on the thread and waits for its reply. @throws Internal if the thread fails */
   read(request: AsideRequest): Promise<AsideReply>;
   /** Ends the thread after its current statement and resolves when it has ended. */
   end(): Promise<void>;
@@ -80,7 +80,7 @@ function startThread(): Thread {
   };
 }
 
-/** @param path of the database file, which exists */
+/** Creates the reader of long queries on a SQLite file. @param path of the database file, which exists */
 export function createAsideReader(path: string): AsideReader {
   const dialect = new SQLiteSyncDialect();
   const slots = createSlots(1);

@@ -53,6 +53,7 @@ export interface Checkpoints {
 }
 
 /**
+ * Creates the service that copies the write-ahead log into the database file.
  * @param connections the event loop's connections: the writer, and the reader that reads the log's size
  * @param version SQLite's version
  */

@@ -149,7 +149,7 @@ export function openSqlite(options: SqliteOptions): Database {
             resolve();
           });
       const gathered_by = performance.now() + GATHER_MS;
-      /** @param seen number of writes that waited one turn of the event loop ago */
+      /** Waits until no more writes join. @param seen number of writes that waited one turn of the event loop ago */
       const gather = (seen: number) => {
         const grows = queue.length > seen && queue.length < GATHERED_WRITES;
         if (grows && performance.now() < gathered_by) setImmediate(gather, queue.length);

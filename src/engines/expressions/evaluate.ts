@@ -73,7 +73,10 @@ export async function listMentions(expression: string): Promise<Mentions> {
   return (await prepareExpression(expression)).mentions;
 }
 
-/** @throws ExpressionSyntaxError with line and column; ExpressionError if it is too long */
+/**
+ * Checks the syntax of an expression without evaluating it.
+ * @throws ExpressionSyntaxError with line and column; ExpressionError if it is too long
+ */
 export async function checkExpression(expression: string): Promise<void> {
   await prepareExpression(expression);
 }

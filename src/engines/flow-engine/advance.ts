@@ -68,7 +68,7 @@ async function skipModule(move: TransitionContext, own: ModuleState): Promise<vo
   await enterModule(move, state.step + 1);
 }
 
-/** @param text the result as JSON text, if available */
+/** Records the result of a module and continues the frame. @param text the result as JSON text, if available */
 export async function completeModule(
   move: TransitionContext,
   place: ActiveModule,

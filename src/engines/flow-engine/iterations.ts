@@ -49,7 +49,11 @@ function runsInOrder(value: FlowModuleValue): boolean {
   return value.type === "branchall" ? !value.parallel : isSequentialLoop(value);
 }
 
-/** @returns the module's result if there is nothing to run @throws errors of expressions */
+/**
+ * Starts the iterations of a loop, or branches that all run.
+ * @returns the module's result if there is nothing to run
+ * @throws errors of expressions
+ */
 export async function startIterations(
   move: TransitionContext,
   module: FlowModule,

@@ -19,7 +19,7 @@ export interface ActiveModule {
 }
 
 /** Returns the modules of a nested frame. */
-export function bodyModules({ value }: FlowModule, body: NestedBody): FlowModule[] {
+export function getBodyModules({ value }: FlowModule, body: NestedBody): FlowModule[] {
   if (body.of === "default") return value.type === "branchone" ? value.default : [];
   if (body.of === "branch") return ("branches" in value && value.branches[body.branch]?.modules) || [];
   return "modules" in value ? value.modules : [];
@@ -111,7 +111,7 @@ function startNestedFrame(
   body: NestedBody,
 ): ResultRef | undefined {
   const { previous } = move.state;
-  if (bodyModules(module, body).length === 0) return previous ?? { value: null };
+  if (getBodyModules(module, body).length === 0) return previous ?? { value: null };
   own.job = move.env.newId();
   const before = previous ? { previous } : {};
   move.commands.push({ type: "frame", job: own.job, module: module.id, body, ...before });

@@ -188,7 +188,7 @@ export type EngineCommand =
 export interface EngineEnvironment {
   /** Id of the frame's own job. */
   readonly frame_job_id: string;
-  /** @throws Error describing the problem of the expression */
+  /** Evaluates an expression of a flow. @throws Error describing the problem of the expression */
   evaluate(expr: string, scope: FrameScope): Promise<unknown>;
   /** Returns an item of a loop. */
   loopItem(module: string, index: number): unknown;

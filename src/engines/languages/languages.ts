@@ -16,7 +16,7 @@ export type RunnableLanguage =
 /** Languages that a program installed on the machine runs or compiles (`programs/table.ts`). */
 export type ProgramLanguage = "go" | "php" | "ruby" | "rust" | "powershell" | "deno";
 
-/** Runtime of each language; Bun runs `deno`, if it uses nothing of Deno (`runtimeOfCode`), and `bunnative` as TypeScript. */
+/** Runtime of each language; Bun runs `deno`, if it uses nothing of Deno (`findRuntimeOfCode`), and `bunnative` as TypeScript. */
 const RUNTIMES = {
   bun: "bun",
   deno: "bun",
@@ -86,7 +86,7 @@ const FILE_ENDINGS: Record<Language, string> = {
 };
 
 /** Returns the suffix without a leading dot. */
-export function fileEndingOf(language: string): string {
+export function getFileEnding(language: string): string {
   return Object.hasOwn(FILE_ENDINGS, language) ? FILE_ENDINGS[language as Language] : "bun.ts";
 }
 
@@ -102,13 +102,13 @@ export function isLanguage(name: string): name is Language {
 }
 
 /** Returns the runtime of a language; undefined if it is only stored. */
-export function runtimeOf(language: string): RunnableLanguage | undefined {
+export function findRuntime(language: string): RunnableLanguage | undefined {
   return Object.hasOwn(RUNTIMES, language) ? RUNTIMES[language as keyof typeof RUNTIMES] : undefined;
 }
 
-/** @throws BadRequest for a language without a runtime */
+/** Returns the runtime that executes scripts of a language. @throws BadRequest for a language without a runtime */
 export function requireRuntime(language: string): RunnableLanguage {
-  const runtime = runtimeOf(language);
+  const runtime = findRuntime(language);
   if (runtime) return runtime;
   const offered = Object.keys(RUNTIMES).join(", ");
   throw new BadRequest(`${language} scripts are stored but cannot be run here: use one of ${offered}`);

@@ -1,6 +1,6 @@
 /** Imports between scripts of one workspace: resolves specifiers to script paths. */
 import { posix } from "node:path";
-import { type Language, runtimeOf } from "./languages.ts";
+import { findRuntime, type Language } from "./languages.ts";
 
 /** First segments of script paths. */
 const ROOTS = ["f", "u"];
@@ -12,7 +12,7 @@ const ROOTS = ["f", "u"];
  * @param from path of the importing script
  */
 export function resolveLocalImport(language: Language, specifier: string, from: string): string[] {
-  return runtimeOf(language) === "python3"
+  return findRuntime(language) === "python3"
     ? resolvePython(specifier, from)
     : resolveTypeScript(specifier, from);
 }

@@ -1,20 +1,20 @@
 /** One run of a job in a child process, from start to outcome. */
-import { sharedFolderPath } from "./files/shared-folder.ts";
+import { getSharedFolderPath } from "./files/shared-folder.ts";
 import { type AnswerHandler, AnswerReader } from "./job/answer-reader.ts";
 import { startChild } from "./job/cold-start.ts";
 import { createSink, type JobRunOptions } from "./job/job-run-options.ts";
 import {
-  answered,
-  disconnectedOutcome,
-  exitedOutcome,
-  invalidAnswerOutcome,
-  notStartedOutcome,
-  streamTooLargeOutcome,
-  timeoutOutcome,
+  createAnswerOutcome,
+  createDisconnectedOutcome,
+  createExitOutcome,
+  createInvalidAnswerOutcome,
+  createStartFailure,
+  createStreamTooLargeOutcome,
+  createTimeoutOutcome,
 } from "./job/outcomes.ts";
 import { Prefetch } from "./job/prefetch.ts";
 import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
-import { replacedOutcome } from "./job/replaced-outcome.ts";
+import { readOutcomeFiles } from "./job/replaced-outcome.ts";
 import type { OutputSink } from "./output/child-output.ts";
 import { ResultStream } from "./output/result-stream.ts";
 import { type Child, EXIT_GRACE_MS } from "./process/child.ts";
@@ -105,7 +105,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   }
 
   #failToStart(cause: unknown): void {
-    const outcome = notStartedOutcome(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
+    const outcome = createStartFailure(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
     if (outcome.kind === "postponed") this.#o.onShortage(cause);
     this.#settle(outcome, false);
   }
@@ -171,7 +171,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   /** Waits briefly, because an exiting process closes its channel first, and its exit status is more informative. */
   onLost(problem?: string): void {
     if (problem === undefined && replacesChild(this.#o.request.version.language)) return;
-    setTimeout(() => this.#end(disconnectedOutcome(problem)), EXIT_GRACE_MS);
+    setTimeout(() => this.#end(createDisconnectedOutcome(problem)), EXIT_GRACE_MS);
   }
 
   #sink(): OutputSink {
@@ -183,7 +183,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     const { request, options } = this.#o;
     const limit = options.max_stream_bytes;
     this.#stream ??= new ResultStream(this.#child!.output.secrets, request.onStream, limit);
-    if (!this.#stream.push(text)) this.#end(streamTooLargeOutcome(limit));
+    if (!this.#stream.push(text)) this.#end(createStreamTooLargeOutcome(limit));
   }
 
   #arm(): void {
@@ -196,7 +196,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers;
     child.pace.count(done, child.tokens!.areUsed());
-    const outcome = answered(done, this.#o.request, child.output);
+    const outcome = createAnswerOutcome(done, this.#o.request, child.output);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
   }
@@ -214,7 +214,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   }
 
   onInvalid(fault: string): void {
-    this.#end(invalidAnswerOutcome(fault));
+    this.#end(createInvalidAnswerOutcome(fault));
   }
 
   /** Whether its outcome is final, or its child is being terminated. */
@@ -254,7 +254,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   get folders(): string[] {
     if (!this.#child) return [];
     const { folder, shared } = this.#child;
-    return shared === undefined ? [folder] : [folder, sharedFolderPath(this.#o.options.directory, shared)];
+    return shared === undefined ? [folder] : [folder, getSharedFolderPath(this.#o.options.directory, shared)];
   }
 
   get since(): number {
@@ -273,7 +273,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
 
   checkDeadline(now: number): void {
     if (now < this.#deadline || this.#stopping) return;
-    this.#end(timeoutOutcome(this.#o.request.timeout_ms));
+    this.#end(createTimeoutOutcome(this.#o.request.timeout_ms));
   }
 
   #settle(outcome: RunOutcome, reusable: boolean): void {
@@ -293,7 +293,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     const child = this.#child!;
     if (replacesChild(request.version.language)) {
       this.#stopping = true;
-      replacedOutcome(child, exit, options.max_result_bytes).then((outcome) => this.#settle(outcome, false));
-    } else this.#settle(this.#stopAs ?? exitedOutcome(exit, child.output.lastLines()), false);
+      readOutcomeFiles(child, exit, options.max_result_bytes).then((outcome) => this.#settle(outcome, false));
+    } else this.#settle(this.#stopAs ?? createExitOutcome(exit, child.output.lastLines()), false);
   }
 }

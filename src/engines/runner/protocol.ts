@@ -120,7 +120,7 @@ export interface ReferenceRequest {
 }
 
 /** Reply to `recall`: how many of the prefetched runs, from the last one back, were dropped before they started. */
-export interface Recalled {
+export interface RecallReply {
   t: "recalled";
   number: number;
   count: number;
@@ -143,8 +143,8 @@ export interface Done {
   leftovers: boolean;
   /** Time that the run took, failed or not; absent where runs are not sent in advance. */
   ran_ms?: number;
-  /** Number of dropped runs, as in `Recalled.count`. */
+  /** Number of dropped runs, as in `RecallReply.count`. */
   dropped?: number;
 }
 
-export type FromChild = Ready | Recalled | LoadFailed | Stream | ReferenceRequest | Done;
+export type FromChild = Ready | RecallReply | LoadFailed | Stream | ReferenceRequest | Done;

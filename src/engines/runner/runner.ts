@@ -10,16 +10,16 @@ import { createChildPool } from "./child-pool.ts";
 import { createDispatcher } from "./dispatcher.ts";
 import { removeFolder } from "./files/remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./files/runtime-files.ts";
-import { sharedFolderPath } from "./files/shared-folder.ts";
+import { getSharedFolderPath } from "./files/shared-folder.ts";
 import { createVersionFiles } from "./files/version-files.ts";
-import { refusedOutcome } from "./job/outcomes.ts";
-import { maxMessageBytes } from "./output/validate-answer.ts";
+import { createRefusedOutcome } from "./job/outcomes.ts";
+import { computeMaxMessageBytes } from "./output/validate-answer.ts";
 import { createPackageStore } from "./packages/package-store.ts";
 import type { ToolOutcome, ToolRequest } from "./packages/tool.ts";
-import { createToolTurns } from "./packages/turns.ts";
+import { createToolSlots } from "./packages/tool-slots.ts";
 import { launchChild } from "./process/child.ts";
 import { type Guard, startGuard } from "./process/guard.ts";
-import { inheritedEnvironment } from "./process/inherited-environment.ts";
+import { readInheritedEnvironment } from "./process/inherited-environment.ts";
 import { becomePython } from "./process/interpreter.ts";
 import { killOrphans } from "./process/orphan-processes.ts";
 import { ToolRun } from "./process/tool-run.ts";
@@ -44,7 +44,7 @@ const MB = 1024 * 1024;
 
 export function createRunner(options: RunnerOptions): Runner {
   const { directory, log } = options;
-  const turns = createToolTurns(options.builds);
+  const turns = createToolSlots(options.builds);
   const packages = createPackageStore({
     directory,
     registry: options.registry,
@@ -58,7 +58,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const files = createVersionFiles(directory, packages, (version, signal) =>
     compileScript(version, runtime.wrappers, runTool, signal),
   );
-  const passed_on = inheritedEnvironment(options.proxy_credentials);
+  const passed_on = readInheritedEnvironment(options.proxy_credentials);
   const tools = new Set<WatchedJob>();
   let runtime: RuntimeFiles;
   let guard: Guard;
@@ -74,7 +74,7 @@ export function createRunner(options: RunnerOptions): Runner {
     isWalled: () => sandbox.confinesFiles,
     becomePython: (child, program) => becomePython(child, program, runtime),
     launch(reach) {
-      const max_message_bytes = maxMessageBytes(options.max_result_bytes);
+      const max_message_bytes = computeMaxMessageBytes(options.max_result_bytes);
       return own.retryAfterRestore(() =>
         launchChild({
           runtime,
@@ -185,12 +185,12 @@ export function createRunner(options: RunnerOptions): Runner {
       setTimeout(pool.replenish, FIRST_CHILDREN_DELAY_MS);
     },
     run(request, stop) {
-      if (sandbox.refusal) return Promise.resolve(refusedOutcome(sandbox.refusal));
+      if (sandbox.refusal) return Promise.resolve(createRefusedOutcome(sandbox.refusal));
       return dispatcher.run(request, stop);
     },
     removeShared(name) {
       pool.retireSharing(name);
-      const shared = sharedFolderPath(directory, name);
+      const shared = getSharedFolderPath(directory, name);
       removeFolder(shared)
         .then(() => sandbox.users?.releaseShared(shared))
         .catch((cause) =>

@@ -9,7 +9,7 @@ import { replaceInLongJson } from "../../lib/json/long-json.ts";
 
 /** Resolves references to values. Implementations decide who may read what. */
 export interface ReferenceResolver {
-  /** @throws NotFound */
+  /** Returns the value of the variable at a path. @throws NotFound */
   variable(path: string): Promise<string>;
   /** Returns the stored value, not shared with anybody, so it may be changed in place. @throws NotFound */
   resource(path: string): Promise<unknown>;

@@ -46,7 +46,7 @@ export class Cache<V> {
     return entry.value;
   }
 
-  /** @param ttl_ms overrides the cache's TTL */
+  /** Caches a value. @param ttl_ms overrides the cache's TTL */
   set(key: string, value: V, ttl_ms: number = this.#ttl_ms): void {
     this.#remove(key);
     this.#entries.set(key, { value, until: ttl_ms === Infinity ? Infinity : this.#now() + ttl_ms });
@@ -86,7 +86,7 @@ export class Cache<V> {
     return looking;
   }
 
-  /** @returns false if something was invalidated since the load began */
+  /** Ends a load of a value. @returns false if something was invalidated since the load began */
   #done(key: string, looking: Promise<V>): boolean {
     if (this.#looking.get(key) !== looking) return false;
     return this.#looking.delete(key);

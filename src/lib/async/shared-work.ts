@@ -5,7 +5,10 @@ export interface SharedWork {
   isStopped(): boolean;
 }
 
-/** @param work starts at once; its signal is aborted when all callers have stopped waiting */
+/**
+ * Starts work that several callers wait for.
+ * @param work starts at once; its signal is aborted when all callers have stopped waiting
+ */
 export function shareWork(work: (stopping: AbortSignal) => Promise<void>): SharedWork {
   const stopping = new AbortController();
   const done = work(stopping.signal);

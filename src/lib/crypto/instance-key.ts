@@ -3,7 +3,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { BadRequest, Internal } from "../errors.ts";
 
-/** @throws BadRequest if there is no instance key: a new one could not decrypt the other servers' secrets */
+/**
+ * Requires that the instance key is configured or stored already.
+ * @throws BadRequest if there is no instance key: a new one could not decrypt the other servers' secrets
+ */
 export function requireSharedInstanceKey(data_dir: string, secret_key: string | undefined): void {
   const path = join(data_dir, "instance.key");
   if (secret_key || existsSync(path)) return;

@@ -161,7 +161,7 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-/** @returns the index after the string */
+/** Finds the end of a string in JSON text. @returns the index after the string */
 function endOfString(text: string, start: number): number {
   if (text.charCodeAt(start) !== QUOTE) throw unexpected(text, start);
   const near = start + SHORT_STRING_CHARACTERS;

@@ -21,7 +21,7 @@ export const LOG_FILE_PATTERN = /^([\w.-]{1,255})\/(\d{4}-\d\d-\d\dT\d\d)\.log$/
 const nameOfHour = (hour: number) => `${new Date(hour * HOUR_MS).toISOString().slice(0, 13)}.log`;
 
 /** Returns the start of the hour in a file's name. */
-export const hourOfFile = (name: string): Date => new Date(`${name.slice(0, 13)}:00:00Z`);
+export const parseLogFileHour = (name: string): Date => new Date(`${name.slice(0, 13)}:00:00Z`);
 
 /** Opens the folder. @returns a function that appends a line; lines that cannot be written are dropped */
 export function openLogFiles(folder: string): (line: string) => void {

@@ -9,7 +9,10 @@ const COLOURS: Record<string, string> = {
 };
 const OFF = "\x1b[0m";
 
-/** @param line a JSON object as the logger writes it, with a trailing newline */
+/**
+ * Formats one line of the log for a terminal.
+ * @param line a JSON object as the logger writes it, with a trailing newline
+ */
 export function formatPrettyLine(line: string, colour: boolean): string {
   const { level, time, msg, stack, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const name = String(level).toUpperCase().padEnd(5);

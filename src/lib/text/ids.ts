@@ -25,7 +25,7 @@ export function createRandomText(length: number): string {
   return text;
 }
 
-/** SHA-256 as lower-case hex. */
+/** Computes the SHA-256 digest as lower-case hex. */
 export function sha256(text: string | Uint8Array): string {
   return new Bun.CryptoHasher("sha256").update(text).digest("hex");
 }

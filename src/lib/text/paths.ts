@@ -37,7 +37,10 @@ const FOLDER_OR_GROUP_PATTERN = /^[\w-]{1,50}$/;
 /** Keys that every JavaScript object inherits; scripts that index objects by name would confuse them. */
 const OBJECT_KEYS: readonly string[] = ["__proto__", "constructor", "prototype"];
 
-/** @throws BadRequest if the name is such a key */
+/**
+ * Rejects names that are keys of every JavaScript object, such as `__proto__`.
+ * @throws BadRequest if the name is such a key
+ */
 export function requireNotObjectKey(what: string, name: string): void {
   if (!OBJECT_KEYS.includes(name)) return;
   throw new BadRequest(`"${name}" cannot be a ${what}: every JavaScript object has that key`);

@@ -10,7 +10,7 @@
  * feature adds a kind of item by `itemKinds` in its `feature.ts`.
  */
 import { type AnyColumn, inArray, or, type SQL } from "drizzle-orm";
-import { hasAnyKey, pathPrefixOf } from "../../database/conditions.ts";
+import { hasAnyKey, selectPathPrefix } from "../../database/conditions.ts";
 import { BadRequest, Forbidden, NotFound } from "../../lib/errors.ts";
 import type { FolderRight, Member } from "../app/context.ts";
 
@@ -24,7 +24,7 @@ type Principal = Pick<Member, "username" | "groups" | "renaming">;
 export const EVERYONE_GROUP = "all";
 
 /** Lists the grantees that stand for this member: the user and each of its groups. */
-export function* granteesOf(member: Principal): Generator<string> {
+export function* listGrantees(member: Principal): Generator<string> {
   yield `u/${member.username}`;
   if (member.renaming?.to === member.username) yield `u/${member.renaming.from}`;
   yield `g/${EVERYONE_GROUP}`;
@@ -119,7 +119,7 @@ export function canManage(member: Member, path: string): boolean {
   return member.is_admin || (!member.operator && isOwner(member, path));
 }
 
-/** @throws Forbidden */
+/** Checks that a member may write an item. @throws Forbidden */
 export function requireWriteAccess(member: Member, path: string, extra_perms: Permissions = {}): void {
   if (canWrite(member, path, extra_perms)) return;
   const [kind, folder = ""] = path.split("/");
@@ -131,7 +131,7 @@ export function requireWriteAccess(member: Member, path: string, extra_perms: Pe
   throw new Forbidden(`${member.username} may not write to ${path}`, hint ? { hint } : {});
 }
 
-/** @param action the refused action, such as `archive` @throws Forbidden */
+/** Checks that a member may manage an item. @param action the refused action, such as `archive` @throws Forbidden */
 export function requireManageAccess(member: Member, path: string, action: string): void {
   if (canManage(member, path)) return;
   throw new Forbidden(`${member.username} may not ${action} ${path}: that is for its owners and admins`);
@@ -179,23 +179,26 @@ export function readableBy(
   item: { path: AnyColumn; extra_perms: AnyColumn },
 ): SQL | undefined {
   if (member.is_admin) return undefined;
-  return or(readableByPath(member, item.path), hasAnyKey(item.extra_perms, [...granteesOf(member)]));
+  return or(readableByPath(member, item.path), hasAnyKey(item.extra_perms, [...listGrantees(member)]));
 }
 
-/** Path prefixes such as `u/ann` and `f/data` below which the member may read everything, whatever the acls say. */
-export function readablePathPrefixes(member: Member): string[] {
-  return [...granteesOf(member), ...[...member.folders.keys()].map((name) => `f/${name}`)];
+/**
+ * Lists the path prefixes, such as `u/ann` and `f/data`, below which the member may read everything, whatever the acls
+ * say.
+ */
+export function listReadablePrefixes(member: Member): string[] {
+  return [...listGrantees(member), ...[...member.folders.keys()].map((name) => `f/${name}`)];
 }
 
 /** SQL condition: the member may read everything at this path, whatever the acls say. */
 export function readableByPath(member: Member, path: AnyColumn): SQL {
-  return inArray(pathPrefixOf(path), readablePathPrefixes(member));
+  return inArray(selectPathPrefix(path), listReadablePrefixes(member));
 }
 
 /** SQL condition equivalent to `isOwner`. */
 export function ownedBy(member: Member, path: AnyColumn): SQL {
   const owned = foldersWith(member, "owner").map((name) => `f/${name}`);
-  return inArray(pathPrefixOf(path), [...granteesOf(member), ...owned]);
+  return inArray(selectPathPrefix(path), [...listGrantees(member), ...owned]);
 }
 
 function foldersWith({ folders }: Member, ...rights: FolderRight[]): string[] {

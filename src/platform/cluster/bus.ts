@@ -38,7 +38,7 @@ const MISSED_TOPIC = "gap";
 /** The bus of a process that does not share its database. */
 export const noopBus: ClusterBus = { publish() {}, subscribe() {}, onMissed() {}, async stop() {} };
 
-/** @param listens false for CLI commands, which only publish */
+/** Opens the connection for messages between servers. @param listens false for CLI commands, which only publish */
 export async function openClusterBus(db: Database, log: Log, listens: boolean): Promise<ClusterBus> {
   const { channel } = db;
   if (!channel) return noopBus;

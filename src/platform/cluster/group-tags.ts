@@ -12,7 +12,7 @@ export const WORKER_TAGS_KEY = "worker_tags";
 const groupTagsOf = perApp<App, { tags: string[] | undefined }>(() => ({ tags: undefined }));
 
 /** Returns the tags of the jobs that this process accepts; undefined: all. */
-export function workerTags(app: App): string[] | undefined {
+export function getWorkerTags(app: App): string[] | undefined {
   return parseTagList(app.config.worker_tags) ?? groupTagsOf(app).tags;
 }
 

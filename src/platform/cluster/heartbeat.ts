@@ -6,7 +6,7 @@ import { createService, createServiceGroup, type Service } from "../../lib/async
 import { VERSION } from "../../lib/version.ts";
 import type { App } from "../app/context.ts";
 import { createPeriodicTask } from "../loops/periodic-task.ts";
-import { workerTags } from "./group-tags.ts";
+import { getWorkerTags } from "./group-tags.ts";
 import { type WorkerFacts, workers } from "./tables.ts";
 
 const SAMPLE_INTERVAL_MS = 1_000;
@@ -45,7 +45,7 @@ export function createHeartbeat(app: App, work: () => WorkerActivity): Service {
     ip: findOwnAddress(),
     worker_group: app.config.worker_group,
     version: VERSION,
-    tags: workerTags(app) ?? null,
+    tags: getWorkerTags(app) ?? null,
     slots: app.config.workers,
     started_at,
     last_ping: app.clock(),

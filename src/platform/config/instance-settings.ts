@@ -278,7 +278,7 @@ export function findDefinition(key: string): SettingDefinition | undefined {
 }
 
 /** Returns the environment variable of a known key: that of the process setting, or SVC_ and the key. */
-export function environmentVariableOf(
+export function getEnvironmentVariable(
   key: string,
   configVariables: Record<ConfigName, { variable: string }>,
 ): string {

@@ -20,8 +20,8 @@ import { createUuid } from "../../lib/text/ids.ts";
 import { createPeriodicTask } from "../loops/periodic-task.ts";
 import { type Config, type ConfigSource, PROCESS_SETTINGS } from "./config.ts";
 import {
-  environmentVariableOf,
   findDefinition,
+  getEnvironmentVariable,
   INSTANCE_SETTINGS,
   type SettingKey,
   type SettingValue,
@@ -178,7 +178,7 @@ interface Stored {
   value: unknown;
 }
 
-/** Unknown keys are encrypted too, since they may be secret. */
+/** Whether the value of a key is stored encrypted. Those of unknown keys are too, since they may be secret. */
 function isEncrypted(key: string): boolean {
   const definition = findDefinition(key);
   return definition === undefined || definition.secret !== undefined;
@@ -223,7 +223,7 @@ function readEnvironment(environment: Record<string, string | undefined>): Map<s
   const found = new Map<string, unknown>();
   const problems: string[] = [];
   for (const key of Object.keys(INSTANCE_SETTINGS)) {
-    const variable = environmentVariableOf(key, PROCESS_SETTINGS);
+    const variable = getEnvironmentVariable(key, PROCESS_SETTINGS);
     const text = readVariable(environment, variable, findDefinition(key)?.also);
     if (!text || findDefinition(key)?.config) continue;
     try {

@@ -11,7 +11,7 @@ import { parseWorkspaceId } from "../../lib/text/paths.ts";
 import type { App, Caller, Identity, Member } from "../app/context.ts";
 import { createContext, type RecordAudit } from "../app/create-context.ts";
 import type { Access, Operation, OperationScope } from "./operation.ts";
-import { scopeOf } from "./operation.ts";
+import { getRequiredScope } from "./operation.ts";
 
 /** Policies that features provide, since http imports no feature. */
 export interface OperationPolicies {
@@ -27,7 +27,7 @@ export interface OperationPolicies {
     workspace_id: string,
     reads?: boolean,
   ) => Promise<Member | undefined> | Member | undefined;
-  /** @throws Forbidden if a restricted token does not cover the operation */
+  /** Checks that a token may call an operation. @throws Forbidden if a restricted token does not cover the operation */
   checkScopes: (identity: Identity, scope: OperationScope, resource: string | undefined) => void;
   recordAudit: RecordAudit;
 }
@@ -54,7 +54,7 @@ export function authorizeCall(
 ): Caller | Promise<Caller> {
   const caller = admitCaller(app, hooks, op, identity, parameters.workspace);
   if (!identity?.token?.scopes?.length) return caller;
-  const scope = scopeOf(op);
+  const scope = getRequiredScope(op);
   if (!scope) return caller;
   const resource = scope.resource ? parameters[scope.resource] : undefined;
   const restricted = (admitted: Caller) => {
@@ -147,7 +147,7 @@ function requireMemberAccess(access: Access, member: Member): void {
   }
 }
 
-/** @throws Unavailable while the server drains */
+/** Rejects new work while the server stops. @throws Unavailable while the server drains */
 export function requireNotDraining(app: App): void {
   if (!app.acceptsJobs) throw new Unavailable("the server is shutting down and takes no new jobs");
 }

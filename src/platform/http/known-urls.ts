@@ -29,7 +29,7 @@ export function createKnownUrls(): KnownUrls {
   };
 }
 
-/** The query does not count: it belongs to no route. */
+/** Returns the cache key of a request: its method and its URL without the query. */
 function keyOf({ method, url }: Request): string {
   const end = url.indexOf("?");
   return `${method} ${end < 0 ? url : url.slice(0, end)}`;

@@ -39,7 +39,7 @@ export const responds = {
     schema,
     description,
   }),
-  /** @param description omit it if the schema and the summary suffice */
+  /** Declares a response with a JSON body. @param description omit it if the schema and the summary suffice */
   json: <S extends z.ZodType>(schema: S, description?: string): ResponseDeclaration<z.input<S>> => ({
     kind: "json",
     status: 200,
@@ -187,11 +187,11 @@ export function aliasOperation(op: Operation, { name, path }: Pick<Operation, "n
 }
 
 /** Returns an operation's base path: pages are at the root, all else is below /api. */
-export function basePathOf(op: Pick<Operation, "page">): "" | "/api" {
+export function getBasePath(op: Pick<Operation, "page">): "" | "/api" {
   return op.page ? "" : "/api";
 }
 
-/** Names of the `{parameters}` of a path template, in order. */
+/** Lists the names of the `{parameters}` of a path template, in order. */
 export function listParameterNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
@@ -202,7 +202,7 @@ export function isGreedy(path: string): boolean {
 }
 
 /** Returns the scope required of a restricted token: as declared, or the path's first segment with read or write. */
-export function scopeOf(op: Operation): OperationScope | false {
+export function getRequiredScope(op: Operation): OperationScope | false {
   if (op.scope !== undefined) return op.scope;
   const parts = op.path.split("/").filter((part) => part !== "" && part !== "w" && !part.startsWith("{"));
   const resource = listParameterNames(op.path).find((name) => name === "path");

@@ -3,7 +3,7 @@
 import { increment } from "../../lib/logging/meters.ts";
 import type { App } from "../app/context.ts";
 import type { TrustedProxies } from "./door/proxies.ts";
-import { basePathOf, type Operation } from "./operation.ts";
+import { getBasePath, type Operation } from "./operation.ts";
 
 /** Prevents other sites from framing. A page that sets these headers itself takes precedence. */
 const SAME_SITE_HEADERS: [string, string][] = [
@@ -24,7 +24,7 @@ const HSTS_POLICY = "max-age=31536000";
  * @param op undefined for requests without an operation
  */
 export function createResponseFinisher(app: App, proxies: TrustedProxies, op: Operation | undefined) {
-  const statuses = app.meters.responsesOf(op?.method ?? "any", op ? basePathOf(op) + op.path : "none");
+  const statuses = app.meters.responsesOf(op?.method ?? "any", op ? getBasePath(op) + op.path : "none");
   const isOpen = op?.cors !== undefined && op.cors !== false;
   const byAnyMethod = op?.cors === "any method";
   const mayBeHttps = app.config.tls_cert !== undefined || app.config.trusted_proxies !== undefined;
@@ -53,7 +53,10 @@ function allowAnyOrigin(headers: Headers): void {
   headers.set("access-control-allow-headers", "content-type, authorization, idempotency-key");
 }
 
-/** `*` does not include Authorization (Fetch Standard, CORS protocol). */
+/**
+ * Allows any method and header of cross-origin calls; `*` does not include Authorization (Fetch Standard, CORS
+ * protocol).
+ */
 function allowAnyMethod(headers: Headers): void {
   headers.set("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS");
   headers.set("access-control-allow-headers", "*, authorization");

@@ -5,13 +5,13 @@ import { BadRequest, CallerGone, StorageFull, SvcError, Unavailable } from "../.
 import type { App, Identity } from "../app/context.ts";
 import { type AnonymousGuard, createAnonymousGuard } from "./door/anonymous-guard.ts";
 import { readToken, type Site } from "./door/credentials.ts";
-import { addressOf, parseTrustedProxies } from "./door/proxies.ts";
+import { getCallerAddress, parseTrustedProxies } from "./door/proxies.ts";
 import { resolveRequestId } from "./door/request-id.ts";
 import { authorizeCall, executeOperation, type OperationPolicies } from "./execute.ts";
 import { parseBody, parseQuery, requireNoNul } from "./input.ts";
 import { createKnownUrls } from "./known-urls.ts";
 import { releaseBodySlot } from "./large-bodies.ts";
-import { basePathOf, type Operation } from "./operation.ts";
+import { getBasePath, type Operation } from "./operation.ts";
 import { createErrorResponse, createSuccessResponse, describeError } from "./respond.ts";
 import { createResponseFinisher } from "./response-headers.ts";
 import { createUnknownRoutes, toRouterPath, type UnknownRoutes } from "./unknown-routes.ts";
@@ -51,7 +51,7 @@ export function mountOperations(
     const handle = toHandler(app, hooks, op, door, site, identify);
     handlers.set(op, handle);
     const finish = createResponseFinisher(app, proxies, op);
-    const route = basePathOf(op) + toRouterPath(op.path);
+    const route = getBasePath(op) + toRouterPath(op.path);
     const answer = (event: { req: Request; context: { params?: Record<string, string> } }) => {
       const parameters = event.context.params ?? {};
       if (acceptsWebhooks(op) && event.req.method === op.method)
@@ -197,7 +197,7 @@ function treatAsAnonymous(app: App): (cause: unknown) => undefined {
  */
 function createAccessLog(app: App, op: Operation) {
   if (!app.log.isLevelEnabled("debug")) return undefined;
-  const route = basePathOf(op) + op.path;
+  const route = getBasePath(op) + op.path;
   return (
     request: Request,
     request_id: string,
@@ -206,7 +206,7 @@ function createAccessLog(app: App, op: Operation) {
     ms: number,
   ) => {
     const job = headers.get("svc-job-id") ?? undefined;
-    const address = addressOf(request);
+    const address = getCallerAddress(request);
     const fields = { request_id, method: request.method, route, status, workspace, job, address };
     app.log.debug({ ...fields, ms: Math.round(ms * 100) / 100 }, "request");
   };

@@ -1,7 +1,7 @@
 /** Responses to URLs that the router does not match. */
 import { addRoute, createRouter, findAllRoutes, findRoute } from "rou3";
 import { MethodNotAllowed, NotFound, type SvcError } from "../../lib/errors.ts";
-import { basePathOf, isGreedy, type Operation } from "./operation.ts";
+import { getBasePath, isGreedy, type Operation } from "./operation.ts";
 
 interface MatchedOperation {
   op: Operation;
@@ -21,7 +21,7 @@ export interface UnknownRoutes {
 export function createUnknownRoutes(operations: readonly Operation[]): UnknownRoutes {
   const router = createRouter<Operation>();
   const methods = [...new Set(operations.map((op) => op.method))].sort();
-  for (const op of operations) addRoute(router, op.method, basePathOf(op) + toRouterPath(op.path), op);
+  for (const op of operations) addRoute(router, op.method, getBasePath(op) + toRouterPath(op.path), op);
   const withExtraSlash = (method: string, pathname: string): MatchedOperation | undefined => {
     const slashes = pathname.indexOf("//");
     if (slashes < 0) return undefined;
@@ -51,7 +51,10 @@ export function createUnknownRoutes(operations: readonly Operation[]): UnknownRo
   };
 }
 
-/** `/w/{workspace}/variables/get/{path}` → `/w/:workspace/variables/get/**:path` */
+/**
+ * Converts a path template to the router's form: `/w/{workspace}/variables/get/{path}` →
+ * `/w/:workspace/variables/get/**:path`.
+ */
 export function toRouterPath(path: string): string {
   const greedy = isGreedy(path);
   return path.replace(/\{(\w+)\}/g, (_, name, offset) =>

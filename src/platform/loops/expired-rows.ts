@@ -7,14 +7,14 @@ import type { AnySQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Tx } from "../../database/database.ts";
 
 /** Upper limits of one transaction: rows, and bytes of text. Freeing that many takes a few milliseconds. */
-export const MOST_ROWS = 250;
+export const MAX_ROWS = 250;
 const MOST_BYTES = 1_000_000;
 
 type TimestampColumn = AnySQLiteColumn<{ data: Date }>;
 export type Batches = AsyncGenerator<void>;
 
 /** Bytes of the texts of a row. */
-export const textBytes = (...texts: AnySQLiteColumn[]): SQL<number> =>
+export const measureTextBytes = (...texts: AnySQLiteColumn[]): SQL<number> =>
   sql<number>`${sql.join(
     texts.map((text) => sql`coalesce(octet_length(${text}), 0)`),
     sql` + `,
@@ -54,15 +54,15 @@ export async function* deleteExpiredRows(
 ): Batches {
   for (;;) {
     const rows = await db.read
-      .select({ at: moment, size: text ? textBytes(text) : sql<number>`0` })
+      .select({ at: moment, size: text ? measureTextBytes(text) : sql<number>`0` })
       .from(table)
       .where(lte(moment, until))
       .orderBy(asc(moment))
-      .limit(MOST_ROWS);
+      .limit(MAX_ROWS);
     for (const some of splitBySize(rows)) {
       await deleteBatch(db, (tx) => tx.delete(table).where(lte(moment, some.at(-1)!.at!)));
       yield;
     }
-    if (rows.length < MOST_ROWS) return;
+    if (rows.length < MAX_ROWS) return;
   }
 }

@@ -5,27 +5,27 @@
  */
 
 import { BadRequest } from "../../lib/errors.ts";
-import { hostOfUrl } from "../../lib/network.ts";
+import { getUrlHost } from "../../lib/network.ts";
 import type { App } from "../app/context.ts";
 import { OutgoingError } from "./connect.ts";
 import { type OutgoingAnswer, type OutgoingRequest, sendRequest } from "./request.ts";
-import { configuredTargets, type Targets } from "./targets.ts";
+import { getConfiguredTargets, type Targets } from "./targets.ts";
 
 /**
  * Returns targets that also allow the hosts of these URLs.
  * @param urls from settings; values that are not URLs are skipped
  */
-export function targetsFromSettings(app: App, urls: readonly (string | undefined)[]): Targets {
-  return targetsOfHosts(
+export function allowConfiguredUrls(app: App, urls: readonly (string | undefined)[]): Targets {
+  return allowHosts(
     app,
-    urls.flatMap((url) => (url !== undefined && URL.canParse(url) ? [hostOfUrl(new URL(url))] : [])),
+    urls.flatMap((url) => (url !== undefined && URL.canParse(url) ? [getUrlHost(new URL(url))] : [])),
   );
 }
 
 /** Returns targets that also allow these hosts, which settings name. */
-export function targetsOfHosts(app: App, hosts: readonly string[]): Targets {
+export function allowHosts(app: App, hosts: readonly string[]): Targets {
   const named = new Set(hosts);
-  const others = configuredTargets(app);
+  const others = getConfiguredTargets(app);
   return { allows: (host, address) => named.has(host) || others.allows(host, address) };
 }
 
@@ -36,7 +36,7 @@ type ConfiguredRequest = Omit<OutgoingRequest, "targets" | "max_redirects"> & { 
  * @throws BadRequest with the reason if there is no response; any status counts as a response
  */
 export async function requestConfiguredUrl(app: App, asked: ConfiguredRequest): Promise<OutgoingAnswer> {
-  const targets = targetsFromSettings(app, [asked.url]);
+  const targets = allowConfiguredUrls(app, [asked.url]);
   try {
     return await sendRequest({ max_redirects: 0, ...asked, targets });
   } catch (cause) {

@@ -4,7 +4,7 @@
  */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { hostOfUrl, isLoopbackName } from "../../lib/network.ts";
+import { getUrlHost, isLoopbackName } from "../../lib/network.ts";
 import type { Targets } from "./targets.ts";
 
 /** A request failed; the message names the host, never the path or query, which may hold secrets. */
@@ -50,7 +50,7 @@ export async function openRequest(
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new OutgoingError(`${url.protocol}// is not a URL that can be called`);
   }
-  const host = hostOfUrl(url);
+  const host = getUrlHost(url);
   if (request.requires_https && url.protocol === "http:" && !isLoopbackName(host)) {
     throw new OutgoingError(`${url.origin} must be called by https`);
   }

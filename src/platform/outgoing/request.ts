@@ -2,7 +2,7 @@
  * Requests that the server makes to targets named by users, bounded in time, size and redirects. They return whole
  * responses.
  */
-import { hostOfUrl } from "../../lib/network.ts";
+import { getUrlHost } from "../../lib/network.ts";
 import { type OpenRequest, OutgoingError, openRequest, withHostErrors } from "./connect.ts";
 
 export interface OutgoingRequest extends OpenRequest {
@@ -57,7 +57,7 @@ function toRedirectedRequest(request: OutgoingRequest, location: string): Outgoi
 }
 
 function sendOnce(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
-  const host = hostOfUrl(new URL(request.url));
+  const host = getUrlHost(new URL(request.url));
   const { timeout_ms } = request;
   return withHostErrors(host, signal, timeout_ms, async () =>
     readAnswer(await openRequest(request, signal, timeout_ms), request, host),

@@ -11,12 +11,12 @@ import type { App } from "../app/context.ts";
 
 /** Rule that allows targets beyond the public internet. */
 export interface Targets {
-  /** @param host as in the URL @param address one that it resolved to */
+  /** Whether the server may connect to an address. @param host as in the URL @param address one that it resolved to */
   allows(host: string, address: string): boolean;
 }
 
 /** Returns this server's configured targets. @throws BadRequest for an invalid setting */
-export const configuredTargets: (app: App) => Targets = perApp((app: App) =>
+export const getConfiguredTargets: (app: App) => Targets = perApp((app: App) =>
   parseTargets(app.config.allowed_targets),
 );
 

@@ -3,7 +3,7 @@
  * the very address that was checked.
  */
 import { isIP } from "node:net";
-import { hostOfUrl } from "../../lib/network.ts";
+import { getUrlHost } from "../../lib/network.ts";
 import { describeNetworkError, OutgoingError, resolveAllowedAddresses } from "./connect.ts";
 import type { Targets } from "./targets.ts";
 
@@ -33,7 +33,7 @@ export interface Websocket {
 /** Opens a connection. @throws OutgoingError if the target is refused or does not connect in time */
 export async function openWebsocket(asked: WebsocketTarget): Promise<Websocket> {
   const url = new URL(asked.url);
-  const host = hostOfUrl(url);
+  const host = getUrlHost(url);
   const signal = AbortSignal.timeout(asked.timeout_ms);
   let addresses: string[];
   try {

@@ -77,7 +77,7 @@ const selectEarliest = statement<{ priority: number; tags: string | null }, { sc
 );
 
 /** Returns the due time of the earliest queued job, possibly in the past; undefined if none is queued. */
-export async function nextQueuedAt(db: Reader, tags: string[] | undefined): Promise<Date | undefined> {
+export async function findNextDueTime(db: Reader, tags: string[] | undefined): Promise<Date | undefined> {
   let earliest: Date | undefined;
   for await (const priority of listPriorities(db)) {
     const [row] = await db.exec(selectEarliest, { priority, tags: toJson(tags) });

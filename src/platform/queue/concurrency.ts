@@ -4,7 +4,7 @@
  * Blocked jobs go first, by priority and age.
  */
 import { and, asc, desc, eq, gt, inArray, not, notInArray, type SQL, sql } from "drizzle-orm";
-import { unindexed } from "../../database/conditions.ts";
+import { preventIndexUse } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { type Job, jobs } from "./tables.ts";
 
@@ -136,7 +136,7 @@ function matchesLimit(of: ConcurrencyLimit): SQL {
   return and(eq(jobs.workspace_id, of.workspace_id), eq(jobs.concurrency_key, of.concurrency_key ?? ""))!;
 }
 
-/** Two reads, each of which an index serves: the group may have a long history. */
+/** Selects the jobs that occupy slots, by two reads that indexes serve: the group may have a long history. */
 async function selectOccupiedSlots(tx: Tx, of: ConcurrencyLimit, now: Date, that?: SQL) {
   const since = new Date(now.getTime() - (of.concurrency_time_window_s ?? 0) * 1000);
   const fields = { state: jobs.state, started_at: jobs.started_at };
@@ -144,11 +144,11 @@ async function selectOccupiedSlots(tx: Tx, of: ConcurrencyLimit, now: Date, that
   const running = await tx
     .select(fields)
     .from(jobs)
-    .where(and(isRunning, unindexed(matchesLimit(of)), that));
+    .where(and(isRunning, preventIndexUse(matchesLimit(of)), that));
   const recent = await tx
     .select(fields)
     .from(jobs)
-    .where(and(matchesLimit(of), gt(jobs.started_at, since), unindexed(not(isRunning)), that));
+    .where(and(matchesLimit(of), gt(jobs.started_at, since), preventIndexUse(not(isRunning)), that));
   return [...running, ...recent];
 }
 

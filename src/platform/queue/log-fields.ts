@@ -1,7 +1,7 @@
 import type { Job } from "./tables.ts";
 
 /** Returns the log fields of a job: its id, and the id of the request that submitted it. */
-export function jobLogFields({ id, request_id }: Pick<Job, "id" | "request_id">): {
+export function getLogFields({ id, request_id }: Pick<Job, "id" | "request_id">): {
   job: string;
   request_id?: string;
 } {

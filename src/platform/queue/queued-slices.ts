@@ -1,6 +1,6 @@
 /** Scans the whole queue in slices, so that no statement reads more than a few thousand index entries. */
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
-import { unindexed } from "../../database/conditions.ts";
+import { preventIndexUse } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
 import { yieldToEventLoop } from "../../lib/async/yield.ts";
 import { listPriorities } from "./claim.ts";
@@ -16,10 +16,10 @@ export const queuedCondition = sql`${jobs.state} = 'queued'`;
  * Condition: the job is unfinished and satisfies another condition. The indexes on unfinished jobs are used, however
  * long the workspace's history is.
  */
-export function unfinishedWhere(condition: SQL | undefined): SQL {
+export function createUnfinishedCondition(condition: SQL | undefined): SQL {
   const ids = ["running", "queued", "held"].map(
     (state) =>
-      sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.state} = ${sql.raw(`'${state}'`)} AND ${unindexed(condition ?? sql`1 = 1`)}`,
+      sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.state} = ${sql.raw(`'${state}'`)} AND ${preventIndexUse(condition ?? sql`1 = 1`)}`,
   );
   return sql`${jobs.id} IN (${sql.join(ids, sql` UNION ALL `)})`;
 }

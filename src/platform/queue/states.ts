@@ -49,7 +49,7 @@ export function isFrame(kind: JobKind): boolean {
   return (FRAME_KINDS as readonly JobKind[]).includes(kind);
 }
 
-/** Flows: frames with a flow of their own. */
+/** Whether a job is a flow: a frame with a flow of its own. */
 export function isFlow(kind: JobKind): boolean {
   return isFrame(kind) && kind !== "flownode";
 }

@@ -7,6 +7,6 @@ export function createWorkerName(): string {
 }
 
 /** Returns the machine part of a worker's name. */
-export function machineOfWorker(worker: string): string {
+export function parseMachineName(worker: string): string {
   return worker.replace(/-\d+-[^-]*$/, "");
 }

@@ -11,7 +11,7 @@ let embedded: Promise<ConsoleBundle> | undefined;
 let built: { newest: number; bundle: Promise<ConsoleBundle> } | undefined;
 
 /** Returns the bundle. In a checkout it is rebuilt after a source file has changed. */
-export function consoleBundle(): Promise<ConsoleBundle> {
+export function loadConsoleBundle(): Promise<ConsoleBundle> {
   const packed = (Bun.embeddedFiles as (Blob & { name: string })[]).find(({ name }) => EMBEDDED.test(name));
   if (packed) {
     embedded ??= unpackBundle(packed);

@@ -9,7 +9,7 @@ const HEADER = `// Written by \`bun run console:client\` from the description of
 `;
 
 /** Returns the source of the declaration file that types the console's API client. */
-export function clientTypes({ paths, components }: ApiDescription): string {
+export function generateClientTypes({ paths, components }: ApiDescription): string {
   const named = Object.entries(components.schemas).map(
     ([name, schema]) => `export type ${name} = ${typeOf(schema)};`,
   );

@@ -28,4 +28,4 @@ const HEADERS = {
   "cache-control": "no-cache",
 };
 
-export const framePage = (): Response => new Response(HTML, { headers: HEADERS });
+export const renderFramePage = (): Response => new Response(HTML, { headers: HEADERS });

@@ -9,8 +9,10 @@ export const ASSETS = "assets/";
 /** URL of the sandboxed frame that shows HTML results of jobs: see `frame.ts`. */
 export const FRAME = `${ASSETS}frame.html`;
 
-/** Content security policy: same origin only. `blob:` is used for downloads, images and PDFs of job results. */
-function policy(nonce: string): string {
+/**
+ * Returns the content security policy: same origin only. `blob:` is used for downloads, images and PDFs of job results.
+ */
+function createSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -28,10 +30,11 @@ function policy(nonce: string): string {
 }
 
 /**
+ * Renders the HTML page of the console.
  * @param root relative URL from the requested page to the console's root, such as `../`; works below any path prefix
  * @param hasToken whether the browser sent a session; the page then loads its data before it knows who the user is
  */
-export function consolePage(bundle: ConsoleBundle, root: string, hasToken: boolean): Response {
+export function renderConsolePage(bundle: ConsoleBundle, root: string, hasToken: boolean): Response {
   const nonce = randomBytes(16).toString("base64");
   const at = (name: string) => escapeHtml(`${root}${ASSETS}${name}`);
   const styles = bundle.styles.map((name) => `<link rel="stylesheet" href="${at(name)}">`).join("\n");
@@ -57,7 +60,7 @@ ${styles}
   return new Response(html, {
     headers: {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": policy(nonce),
+      "content-security-policy": createSecurityPolicy(nonce),
       "cache-control": "no-store",
     },
   });

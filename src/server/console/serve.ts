@@ -1,10 +1,10 @@
 /** Serves the console to browsers: static files, and the page for every path that matches no operation. */
 import type { App } from "../../platform/app/context.ts";
 import { readToken } from "../../platform/http/door/credentials.ts";
-import { consoleBundle } from "./assets.ts";
+import { loadConsoleBundle } from "./assets.ts";
 import type { ConsoleFile } from "./bundle.ts";
-import { framePage } from "./frame.ts";
-import { ASSETS, consolePage, FRAME } from "./page.ts";
+import { renderFramePage } from "./frame.ts";
+import { ASSETS, FRAME, renderConsolePage } from "./page.ts";
 
 /** File names contain content hashes. */
 const FOR_EVER = "public, max-age=31536000, immutable";
@@ -24,7 +24,7 @@ const isRead = ({ method }: Request) => method === "GET" || method === "HEAD";
  */
 export function serveConsole(app: App, request: Request, pathname: string): Promise<Response> | undefined {
   if (!hasConsole(app) || !isRead(request) || /^\/api(\/|$)/.test(pathname)) return undefined;
-  if (pathname === `/${FRAME}`) return Promise.resolve(framePage());
+  if (pathname === `/${FRAME}`) return Promise.resolve(renderFramePage());
   if (pathname.startsWith(`/${ASSETS}`)) return serveFile(request, pathname.slice(ASSETS.length + 1));
   return wantsPage(request) ? servePage(app, request, pathname) : undefined;
 }
@@ -32,14 +32,14 @@ export function serveConsole(app: App, request: Request, pathname: string): Prom
 /** Returns the console's page; its client-side router shows the view for the path. */
 export async function servePage(app: App, request: Request, pathname: string): Promise<Response> {
   const hasToken = readToken(request, "") !== undefined;
-  return consolePage(await consoleBundle(), rootOf(app, request, pathname), hasToken);
+  return renderConsolePage(await loadConsoleBundle(), getRelativeRoot(app, request, pathname), hasToken);
 }
 
 /**
- * Relative URL from the requested page to the console's root, which works below any path prefix of a proxy. Only if the
- * prefix itself is requested without a trailing slash, it is taken from the setting `base_url`.
+ * Returns the relative URL from the requested page to the console's root, which works below any path prefix of a proxy.
+ * Only if the prefix itself is requested without a trailing slash, it is taken from the setting `base_url`.
  */
-function rootOf(app: App, request: Request, pathname: string): string {
+function getRelativeRoot(app: App, request: Request, pathname: string): string {
   const depth = pathname.split("/").length - 2;
   if (depth > 0) return "../".repeat(depth);
   const base = app.settings.get("base_url");
@@ -50,7 +50,7 @@ function rootOf(app: App, request: Request, pathname: string): string {
 }
 
 async function serveFile(request: Request, name: string): Promise<Response> {
-  const file = (await consoleBundle()).files.get(name);
+  const file = (await loadConsoleBundle()).files.get(name);
   // A page loaded before an update requests files of the old version.
   if (!file) return new Response("no such file in this version of the console\n", { status: 404 });
   const { bytes, encoding } = encoded(file, request.headers.get("accept-encoding") ?? "");

@@ -1,5 +1,5 @@
 /** The scope that each operation requires, written down once more and apart from the code. */
-import { type Operation, scopeOf } from "../../../src/platform/http/operation.ts";
+import { getRequiredScope, type Operation } from "../../../src/platform/http/operation.ts";
 
 /** The nouns of the interface's scopes. */
 export const DOMAINS =
@@ -111,7 +111,7 @@ export function expectedScope({ name, method, path }: Operation): { domain: stri
 export function lets(op: Operation): string[] {
   const { domain, action } = expectedScope(op);
   if (action !== "read") return [`${domain}:${action}`];
-  const scope = scopeOf(op);
+  const scope = getRequiredScope(op);
   const ofOneJob = domain === "jobs" && scope && !scope.many;
   const runs = ofOneJob ? ["jobs:run", "jobs:run:scripts", "jobs:run:flows"] : [];
   return [`${domain}:read`, `${domain}:write`, ...runs];

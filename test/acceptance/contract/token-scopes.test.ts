@@ -8,7 +8,12 @@ import { recordAudit } from "../../../src/features/signals/audit/service.ts";
 import { resolveMember } from "../../../src/features/tenancy/people/members.ts";
 import { requireScope } from "../../../src/features/tenancy/tokens/scopes.ts";
 import { resolveToken } from "../../../src/features/tenancy/tokens/service.ts";
-import { basePathOf, type Operation, responds, scopeOf } from "../../../src/platform/http/operation.ts";
+import {
+  getBasePath,
+  getRequiredScope,
+  type Operation,
+  responds,
+} from "../../../src/platform/http/operation.ts";
 import { mountOperations } from "../../../src/platform/http/server.ts";
 import { operations } from "../../../src/server/features.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
@@ -51,7 +56,7 @@ async function isLetIn(op: Operation, token: string): Promise<boolean> {
     .replace(/\{(\w+_)?path\}/, "u/dev/this")
     .replace(/\{\w+\}/g, "this");
   const answer = await guard.fetch(
-    new Request(`http://localhost${basePathOf(op)}${path}`, {
+    new Request(`http://localhost${getBasePath(op)}${path}`, {
       method: op.method,
       headers: { authorization: `Bearer ${token}` },
     }),
@@ -67,13 +72,13 @@ describe("every operation", () => {
   test("belongs to a scope domain, or is exempted with a reason", () => {
     const known = new Set([...DOMAINS, ...Object.keys(OWN_DOMAINS)]);
     for (const [name, op] of restricted) {
-      const scope = scopeOf(op);
+      const scope = getRequiredScope(op);
       expect([name, scope && known.has(scope.domain) && scope.domain]).toEqual([
         name,
         expectedScope(op).domain,
       ]);
     }
-    const free = operations.filter((op) => scopeOf(op) === false).map(({ name }) => name);
+    const free = operations.filter((op) => getRequiredScope(op) === false).map(({ name }) => name);
     expect(free.filter((name) => !exempt.has(name))).toEqual([]);
   });
 
@@ -85,7 +90,7 @@ describe("every operation", () => {
 
   test("with a resource in its path accepts a token for that resource, and none for another", async () => {
     const named = operations.filter((op) => {
-      const scope = scopeOf(op);
+      const scope = getRequiredScope(op);
       return scope && scope.resource !== undefined;
     });
     expect(named.length).toBeGreaterThan(50);
@@ -103,7 +108,7 @@ describe("every operation", () => {
 
   test("without a resource in its path accepts no token restricted to a resource", async () => {
     for (const [name, op] of restricted) {
-      const scope = scopeOf(op);
+      const scope = getRequiredScope(op);
       if (!scope || scope.resource !== undefined) continue;
       const token = await tokenFor([`${scope.domain}:write:u/dev/this,this`]);
       expect([name, await isLetIn(op, token)]).toEqual([name, false]);

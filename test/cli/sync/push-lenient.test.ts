@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { planPush } from "../../../cli/sync/plan.ts";
-import { type Item, itemKey } from "../../../cli/sync/read/items.ts";
+import { getItemKey, type Item } from "../../../cli/sync/read/items.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { newPlace, type Place } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";
@@ -247,9 +247,9 @@ test("a folder without package lists, possibly of another client, deletes none",
     content: "six",
   } as unknown as Item;
   const script = { kind: "script", path: "f/a/b", fields: {}, content: "" } as unknown as Item;
-  const remote = new Map([list, script].map((item) => [itemKey(item), item]));
+  const remote = new Map([list, script].map((item) => [getItemKey(item), item]));
   const planOf = (...items: Item[]) =>
-    planPush({ items: new Map(items.map((item) => [itemKey(item), item])) } as never, remote, true);
+    planPush({ items: new Map(items.map((item) => [getItemKey(item), item])) } as never, remote, true);
   expect(planOf().steps.map(({ item }) => item)).toEqual([script]);
   const other = { ...list, path: "web.package.json" } as Item;
   expect(planOf(other).steps.filter(({ change }) => change === "delete").length).toBe(2);

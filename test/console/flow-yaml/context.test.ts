@@ -1,6 +1,6 @@
 /** Completion of a flow's YAML: what can be written where the cursor stands. */
 import { expect, test } from "bun:test";
-import { choicesAt, findCursorPosition } from "../../../src/console/pages/scripts/flow/yaml/context.ts";
+import { findCursorPosition, listCompletions } from "../../../src/console/pages/scripts/flow/yaml/context.ts";
 import { readFlow } from "../../../src/console/pages/scripts/flow/yaml/problems.ts";
 import { describeFlowValue, findProblems } from "../../../src/features/code/flows/value/check.ts";
 
@@ -16,7 +16,7 @@ function choices(text: string): string[] {
   const row = lines.findIndex((line) => line.includes("|"));
   const before = lines[row]!.slice(0, lines[row]!.indexOf("|"));
   lines[row] = lines[row]!.replace("|", "");
-  return choicesAt(SCHEMA, findCursorPosition(lines, row, before)).map(({ label }) => label);
+  return listCompletions(SCHEMA, findCursorPosition(lines, row, before)).map(({ label }) => label);
 }
 
 test("offered keys are those of the position, without existing ones", () => {

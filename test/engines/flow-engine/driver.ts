@@ -5,7 +5,7 @@
  * again, and nothing is left running.
  */
 import { expect } from "bun:test";
-import { bodyModules } from "../../../src/engines/flow-engine/launch.ts";
+import { getBodyModules } from "../../../src/engines/flow-engine/launch.ts";
 import type {
   ChildStatus,
   EngineCommand,
@@ -223,7 +223,7 @@ export class FlowRun {
       label: job.label,
       path: pathOf(parent, step.body.of === "loop" ? step.index : undefined),
       job,
-      frame: { modules: bodyModules(module, step.body) },
+      frame: { modules: getBodyModules(module, step.body) },
       state: createInitialState(step),
       input,
     });

@@ -1,6 +1,6 @@
 /** What servers of one PostgreSQL keep in memory: what one changes, the other has forgotten soon after. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { workerTags } from "../../../src/platform/cluster/group-tags.ts";
+import { getWorkerTags } from "../../../src/platform/cluster/group-tags.ts";
 import { type Ask, deploy, expectOk, until } from "../../support/harness.ts";
 import {
   ask,
@@ -173,7 +173,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
     {
       name: "what a group of workers takes",
       make: async () => {},
-      look: async () => workerTags(both.back.server.app) ?? "all",
+      look: async () => getWorkerTags(both.back.server.app) ?? "all",
       before: "all",
       change: () =>
         expectOk(root.ask("POST", "/configs/update/worker__default", { worker_tags: ["bun", "flow"] })),
@@ -182,7 +182,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
     {
       name: "that it takes it",
       make: async () => {},
-      look: async () => workerTags(both.back.server.app) ?? "all",
+      look: async () => getWorkerTags(both.back.server.app) ?? "all",
       before: ["bun", "flow"],
       change: () => expectOk(root.ask("DELETE", "/configs/update/worker__default")),
       after: "all",

@@ -6,7 +6,7 @@ import { openDatabase } from "../../../src/database/open-database.ts";
 import { oidcKeys } from "../../../src/features/instance/oidc/tables.ts";
 import { createPruner } from "../../../src/features/lifecycle/retention/pruner.ts";
 import { createRescuer } from "../../../src/features/runs/worker/rescuer.ts";
-import { tokenCache } from "../../../src/features/tenancy/tokens/cache.ts";
+import { getTokenCache } from "../../../src/features/tenancy/tokens/cache.ts";
 import { flushTokenUses } from "../../../src/features/tenancy/tokens/service.ts";
 import { tokens } from "../../../src/features/tenancy/tokens/tables.ts";
 import { flushUsage } from "../../../src/features/tenancy/workspaces/usage.ts";
@@ -91,7 +91,7 @@ describe.skipIf(!process.env.DATABASE_URL)("with two servers", () => {
       const at = new Date(round * 1_000);
       for (const [n, each] of apps().entries()) {
         const hashes = rows.map(({ hash }) => hash);
-        for (const hash of n ? hashes.reverse() : hashes) tokenCache(each).lastUses.set(hash, at);
+        for (const hash of n ? hashes.reverse() : hashes) getTokenCache(each).lastUses.set(hash, at);
       }
       await Promise.all(apps().map(flushTokenUses));
       const stored = await app.db.read.select().from(tokens).where(eq(tokens.label, "used"));

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { addedByServer } from "../../../src/lib/zod.ts";
 import {
-  basePathOf,
+  getBasePath,
   listParameterNames,
   type Operation,
   requiresBody,
@@ -172,7 +172,7 @@ test("`svc routes --json` lists every route with its declaring file", async () =
   const wanted = [...operationsByFile].flatMap(([file, declared]) =>
     declared.map((op) => {
       const { method, path, access, name } = op;
-      return { method, path: basePathOf(op) + path, access, name, file };
+      return { method, path: getBasePath(op) + path, access, name, file };
     }),
   );
   expect(JSON.parse(text)).toEqual(wanted);

@@ -1,6 +1,6 @@
 /** A body that an operation needs and does not get changes nothing. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { basePathOf, requiresBody } from "../../../src/platform/http/operation.ts";
+import { getBasePath, requiresBody } from "../../../src/platform/http/operation.ts";
 import { operations } from "../../../src/server/features.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 
@@ -26,7 +26,7 @@ test("every operation with a required body reports its absence", async () => {
       const isRefused = status === 400 && text.includes("the body is missing");
       // Some are refused before that: what needs a license, say.
       if (!isRefused && status < 400)
-        passed.push(`${op.method} ${basePathOf(op)}${path}: ${status} ${text.slice(0, 60)}`);
+        passed.push(`${op.method} ${getBasePath(op)}${path}: ${status} ${text.slice(0, 60)}`);
     }
   }
   expect(passed).toEqual([]);

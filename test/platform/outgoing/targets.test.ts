@@ -1,6 +1,6 @@
 /** Everything that the server connects to is asked for where it is, however it is spelled and whoever names it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { networkOf } from "../../../src/lib/network.ts";
+import { toNetwork } from "../../../src/lib/network.ts";
 import { resolver } from "../../../src/platform/outgoing/connect.ts";
 import { sendRequest } from "../../../src/platform/outgoing/request.ts";
 import { parseTargets } from "../../../src/platform/outgoing/targets.ts";
@@ -222,4 +222,4 @@ test.each([
   ["2001:db8::", "2001:db8:0:0"],
   ["fe80::1%eth0", "fe80:0:0:0"],
   ["unix", "unix"],
-])("%s counts as %s", (address, network) => expect(networkOf(address)).toBe(network));
+])("%s counts as %s", (address, network) => expect(toNetwork(address)).toBe(network));

@@ -16,6 +16,7 @@ export interface Candidate {
 const REPLY_TIMEOUT_MS = 1_000;
 
 /**
+ * Lists the completions of the word that is being typed.
  * @param words the words after `svc`; the last one is being typed, and may be empty
  * @param programFor creates the commands, with those of the given words loaded
  */

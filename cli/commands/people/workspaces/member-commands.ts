@@ -21,7 +21,7 @@ import {
   withClient,
 } from "../../../program/command.ts";
 import { confirmFirst } from "../../../terminal/prompts.ts";
-import { usageError } from "../../../terminal/text/failure.ts";
+import { createUsageError } from "../../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../../terminal/text/output.ts";
 
 interface RoleOptions extends CommonOptions {
@@ -40,7 +40,7 @@ function parseRole({ admin = false, operator = false }: RoleOptions): {
   is_admin: boolean;
   operator: boolean;
 } {
-  if (admin && operator) throw usageError("--admin and --operator exclude each other");
+  if (admin && operator) throw createUsageError("--admin and --operator exclude each other");
   return { is_admin: admin, operator };
 }
 

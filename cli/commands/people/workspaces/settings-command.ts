@@ -6,10 +6,10 @@ import {
   formatExamples,
   withClient,
 } from "../../../program/command.ts";
-import { usageError } from "../../../terminal/text/failure.ts";
+import { createUsageError } from "../../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../../terminal/text/output.ts";
 
-/** Loaded when a command runs: it loads the operations of many features. */
+/** Loads the workspace settings when a command runs: they import the operations of many features. */
 const loadSettings = () => import("../../../client/workspace-settings.ts");
 
 const get = createCommand("show", "print the settings of a workspace, or one of them")
@@ -25,7 +25,7 @@ const get = createCommand("show", "print the settings of a workspace, or one of 
       readWorkspaceSettings(client, id),
     );
     if (key !== undefined && !Object.hasOwn(all, key)) {
-      throw usageError(`${key} is not a setting`, `use one of ${Object.keys(all).join(", ")}`);
+      throw createUsageError(`${key} is not a setting`, `use one of ${Object.keys(all).join(", ")}`);
     }
     if (options.json) return printJson(key === undefined ? all : all[key]);
     const shown = Object.entries(all).filter(([name]) =>

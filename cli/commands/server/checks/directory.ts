@@ -16,7 +16,13 @@ import { basename, dirname, join } from "node:path";
 import { loadInstanceKey } from "../../../../src/lib/crypto/instance-key.ts";
 import { listPrivateFiles } from "../../../../src/lib/files/private-files.ts";
 import type { Config } from "../../../../src/platform/config/config.ts";
-import { type Finding, failFinding, formatBytes, okFinding, warnFinding } from "./finding.ts";
+import {
+  createFailFinding,
+  createOkFinding,
+  createWarnFinding,
+  type Finding,
+  formatBytes,
+} from "./finding.ts";
 
 const LOW_SPACE_BYTES = 2_000_000_000;
 const VERY_LOW_SPACE_BYTES = 200_000_000;
@@ -39,8 +45,8 @@ export function checkDirectory(config: Config): Finding[] {
     const writable = canWrite(parent);
     return [
       writable
-        ? okFinding("data directory", `${data_dir} does not exist yet: svc serve makes it`)
-        : failFinding(
+        ? createOkFinding("data directory", `${data_dir} does not exist yet: svc serve makes it`)
+        : createFailFinding(
             "data directory",
             `${data_dir} cannot be made in ${parent}`,
             "make it, owned by the server's user",
@@ -49,7 +55,7 @@ export function checkDirectory(config: Config): Finding[] {
     ];
   }
   if (!stats.isDirectory())
-    return [failFinding("data directory", `${data_dir} is not a folder`, "choose another --data-dir")];
+    return [createFailFinding("data directory", `${data_dir} is not a folder`, "choose another --data-dir")];
   return [
     checkFolder(data_dir, stats),
     ...checkFiles(data_dir),
@@ -62,7 +68,7 @@ export function checkDirectory(config: Config): Finding[] {
 function checkFolder(path: string, stats: Stats): Finding {
   const me = process.getuid?.();
   if (!canWrite(path)) {
-    return failFinding(
+    return createFailFinding(
       "data directory",
       `${path} cannot be written by this user`,
       `chown it to the server's user (${me})`,
@@ -72,13 +78,13 @@ function checkFolder(path: string, stats: Stats): Finding {
   const allowed = me === 0 ? 0o010 : 0;
   if (stats.mode & 0o077 & ~allowed) {
     const advice = `chmod 700 ${path}`;
-    return warnFinding(
+    return createWarnFinding(
       "data directory",
       `${path} is open to other users (mode ${formatMode(stats)})`,
       advice,
     );
   }
-  return okFinding("data directory", `${path} is yours alone`);
+  return createOkFinding("data directory", `${path} is yours alone`);
 }
 
 function checkFiles(data_dir: string): Finding[] {
@@ -86,30 +92,32 @@ function checkFiles(data_dir: string): Finding[] {
     const stats = statSync(path, { throwIfNoEntry: false });
     return stats && (stats.mode & 0o077) !== 0 ? [path] : [];
   });
-  if (open.length === 0) return [okFinding("files", "are readable by their owner alone")];
+  if (open.length === 0) return [createOkFinding("files", "are readable by their owner alone")];
   const advice = `chmod 600 ${open.join(" ")}`;
   const names = open.map((path) => basename(path));
   const says = `${names.join(", ")}: other users may read`;
   return [
-    names.includes("instance.key") ? failFinding("files", says, advice) : warnFinding("files", says, advice),
+    names.includes("instance.key")
+      ? createFailFinding("files", says, advice)
+      : createWarnFinding("files", says, advice),
   ];
 }
 
 function checkKey({ data_dir, secret_key, database_url }: Config): Finding {
   const check = "instance key";
-  if (secret_key) return okFinding(check, "is SVC_SECRET_KEY");
+  if (secret_key) return createOkFinding(check, "is SVC_SECRET_KEY");
   const hasData = database_url !== undefined || existsSync(join(data_dir, "svc.db"));
   if (!existsSync(join(data_dir, "instance.key"))) {
-    if (!hasData) return okFinding(check, "is made at the first start");
+    if (!hasData) return createOkFinding(check, "is made at the first start");
     const advice =
       "put instance.key back from where you keep it: a new one is made at the next start otherwise";
-    return warnFinding(check, "is missing beside a database: its secrets cannot be read", advice);
+    return createWarnFinding(check, "is missing beside a database: its secrets cannot be read", advice);
   }
   try {
     loadInstanceKey(data_dir, undefined);
-    return okFinding(check, "is there; keep a copy of instance.key elsewhere");
+    return createOkFinding(check, "is there; keep a copy of instance.key elsewhere");
   } catch (cause) {
-    return failFinding(check, (cause as Error).message, "put the right instance.key back");
+    return createFailFinding(check, (cause as Error).message, "put the right instance.key back");
   }
 }
 
@@ -119,18 +127,18 @@ function checkDisk(path: string): Finding[] {
   const advice = "free some space, lower SVC_JOB_RETENTION_SECS, or move the data directory";
   const findings = [
     free < VERY_LOW_SPACE_BYTES
-      ? failFinding("disk", `only ${formatBytes(free)} are free`, advice)
+      ? createFailFinding("disk", `only ${formatBytes(free)} are free`, advice)
       : free < LOW_SPACE_BYTES
-        ? warnFinding("disk", `${formatBytes(free)} are free`, advice)
-        : okFinding("disk", `${formatBytes(free)} are free`),
+        ? createWarnFinding("disk", `${formatBytes(free)} are free`, advice)
+        : createOkFinding("disk", `${formatBytes(free)} are free`),
   ];
   if (files > 0 && ffree < 1_000)
-    findings.push(failFinding("disk", `only ${ffree} files fit on it`, "remove files"));
+    findings.push(createFailFinding("disk", `only ${ffree} files fit on it`, "remove files"));
   const network = NETWORK_FILE_SYSTEMS.get(type);
   if (network) {
     const says = `the data directory is on ${network}`;
     findings.push(
-      warnFinding(
+      createWarnFinding(
         "file system",
         says,
         "use a local disk: the embedded database relies on its locks and flushes",
@@ -144,15 +152,16 @@ function checkDisk(path: string): Finding[] {
 function checkClock(data_dir: string): Finding {
   const now = Date.now();
   const advice = "set the clock, by NTP for instance: schedules, tokens and job ids rely on it";
-  if (now < EARLIEST_TIME_MS) return failFinding("clock", `says ${new Date(now).toISOString()}`, advice);
-  if (!canWrite(data_dir)) return okFinding("clock", new Date(now).toISOString());
+  if (now < EARLIEST_TIME_MS)
+    return createFailFinding("clock", `says ${new Date(now).toISOString()}`, advice);
+  if (!canWrite(data_dir)) return createOkFinding("clock", new Date(now).toISOString());
   const folder = mkdtempSync(join(data_dir, "doctor-"));
   try {
     const file = openSync(join(folder, "clock"), "w", 0o600);
     const skew = Math.abs(fstatSync(file).mtimeMs - now);
     closeSync(file);
     if (skew > MAX_CLOCK_SKEW_MS)
-      return warnFinding("clock", `differs from the disk's by ${Math.round(skew / 1000)} s`, advice);
+      return createWarnFinding("clock", `differs from the disk's by ${Math.round(skew / 1000)} s`, advice);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -160,13 +169,13 @@ function checkClock(data_dir: string): Finding {
     ...listPrivateFiles(data_dir).map(([path]) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0),
   );
   if (newest - now > MAX_CLOCK_SKEW_MS) {
-    return failFinding(
+    return createFailFinding(
       "clock",
       `was set back: the data was written at ${new Date(newest).toISOString()}`,
       advice,
     );
   }
-  return okFinding("clock", new Date(now).toISOString());
+  return createOkFinding("clock", new Date(now).toISOString());
 }
 
 function findNearestFolder(path: string): string {

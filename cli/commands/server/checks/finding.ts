@@ -8,14 +8,14 @@ export interface Finding {
   advice?: string;
 }
 
-export const okFinding = (check: string, says: string): Finding => ({ check, state: "ok", says });
-export const warnFinding = (check: string, says: string, advice: string): Finding => ({
+export const createOkFinding = (check: string, says: string): Finding => ({ check, state: "ok", says });
+export const createWarnFinding = (check: string, says: string, advice: string): Finding => ({
   check,
   state: "warn",
   says,
   advice,
 });
-export const failFinding = (check: string, says: string, advice: string): Finding => ({
+export const createFailFinding = (check: string, says: string, advice: string): Finding => ({
   check,
   state: "fail",
   says,

@@ -4,12 +4,12 @@ import { readFileSync } from "node:fs";
 import { PROGRAMS } from "../../../../src/engines/languages/programs/table.ts";
 import type { ProgramAdapter } from "../../../../src/engines/languages/programs/types.ts";
 import { describeRootPlan, describeSandbox } from "../../../../src/engines/runner/sandbox/describe.ts";
-import { refusalReason } from "../../../../src/engines/runner/sandbox/sandbox.ts";
+import { findRefusalReason } from "../../../../src/engines/runner/sandbox/sandbox.ts";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import { planUsers } from "../../../../src/engines/runner/sandbox/users/child-users.ts";
 import type { Config } from "../../../../src/platform/config/config.ts";
 import { parseSandboxSettings } from "../../../../src/server/sandbox-options.ts";
-import { type Finding, failFinding, okFinding, warnFinding } from "./finding.ts";
+import { createFailFinding, createOkFinding, createWarnFinding, type Finding } from "./finding.ts";
 
 const MIN_PYTHON_VERSION = [3, 8];
 /** Pipes and channel of a script process, with a reserve. */
@@ -18,7 +18,7 @@ const OWN_FILES = 256;
 
 export function checkMachine(config: Config): Finding[] {
   return [
-    okFinding("bun", `${Bun.version}, inside of this executable, runs TypeScript and JavaScript`),
+    createOkFinding("bun", `${Bun.version}, inside of this executable, runs TypeScript and JavaScript`),
     checkInterpreter("bash", /version (\S+)/, () => true, "install bash, or leave scripts in bash alone"),
     checkInterpreter(
       "python3",
@@ -39,24 +39,24 @@ function checkInterpreter(
   advice: string,
 ): Finding {
   const path = Bun.which(name);
-  if (!path) return warnFinding(name, "is not installed", advice);
+  if (!path) return createWarnFinding(name, "is not installed", advice);
   const run = Bun.spawnSync([path, "--version"], { stdout: "pipe", stderr: "ignore" });
   const version = pattern.exec(run.stdout.toString())?.[1];
   if (!run.success || version === undefined)
-    return warnFinding(name, `${path} does not tell its version`, advice);
+    return createWarnFinding(name, `${path} does not tell its version`, advice);
   return suits(version)
-    ? okFinding(name, `${version} (${path})`)
-    : warnFinding(name, `${version} is too old (${path})`, advice);
+    ? createOkFinding(name, `${version} (${path})`)
+    : createWarnFinding(name, `${version} is too old (${path})`, advice);
 }
 
 function checkProgram([language, { tool, install, packages }]: [string, ProgramAdapter]): Finding[] {
   const path = Bun.which(tool);
   if (!path)
-    return [warnFinding(tool, "is not installed", `${install}, or leave scripts in ${language} alone`)];
-  const found = okFinding(tool, `${path} runs scripts in ${language}`);
+    return [createWarnFinding(tool, "is not installed", `${install}, or leave scripts in ${language} alone`)];
+  const found = createOkFinding(tool, `${path} runs scripts in ${language}`);
   if (!packages || packages.tool === tool || Bun.which(packages.tool)) return [found];
   const advice = `${packages.install}, or leave packages in ${language} alone`;
-  return [found, warnFinding(packages.tool, "is not installed", advice)];
+  return [found, createWarnFinding(packages.tool, "is not installed", advice)];
 }
 
 function isNewEnough(version: string): boolean {
@@ -71,18 +71,25 @@ const PR_GET_CHILD_SUBREAPER = 37;
 function checkContainment(config: Config): Finding[] {
   const advice = "run on Linux for production: elsewhere process groups have to do";
   if (process.platform !== "linux")
-    return [warnFinding("containment", `${process.platform} can hold less in`, advice), checkSandbox(config)];
+    return [
+      createWarnFinding("containment", `${process.platform} can hold less in`, advice),
+      checkSandbox(config),
+    ];
   const libc = openLibc();
   if (!libc)
     return [
-      warnFinding("containment", "the C library could not be asked", "report it, with your distribution"),
+      createWarnFinding(
+        "containment",
+        "the C library could not be asked",
+        "report it, with your distribution",
+      ),
     ];
   const is = new Int32Array(1);
   const reaps = libc.prctl(PR_GET_CHILD_SUBREAPER, ptr(is), 0, 0, 0) === 0;
   return [
     reaps
-      ? okFinding("process trees", "are found and ended as a whole (child subreaper)")
-      : failFinding(
+      ? createOkFinding("process trees", "are found and ended as a whole (child subreaper)")
+      : createFailFinding(
           "process trees",
           "this kernel knows no child subreaper",
           "use Linux 3.4 or newer, without such a filter",
@@ -96,21 +103,21 @@ function checkSandbox(config: Config): Finding {
   const support = detectSandboxSupport();
   const choice = parseSandboxSettings(config);
   if (choice.mode === "off")
-    return warnFinding(check, "is off: scripts do what the server's user may", "unset SVC_SANDBOX");
-  const refuses = refusalReason(choice.mode, support);
+    return createWarnFinding(check, "is off: scripts do what the server's user may", "unset SVC_SANDBOX");
+  const refuses = findRefusalReason(choice.mode, support);
   const advice = "use Linux 5.13 or newer with lsm=landlock, in a container that lets it through";
-  if (refuses !== undefined) return failFinding(check, `no job will run: ${refuses}`, advice);
+  if (refuses !== undefined) return createFailFinding(check, `no job will run: ${refuses}`, advice);
   const plan = planUsers(choice, config.data_dir, support);
   const holds = `holds ${describeSandbox(support, choice, plan)}`;
   if (support.landlock === 0 && choice.mode !== "bwrap") {
     const isOpen = plan === undefined || "why" in plan || plan.leavesFilesOpen;
     return isOpen
-      ? warnFinding(check, `scripts may read the server's files: ${support.missing}`, advice)
-      : warnFinding(check, holds, advice);
+      ? createWarnFinding(check, `scripts may read the server's files: ${support.missing}`, advice)
+      : createWarnFinding(check, holds, advice);
   }
   if (plan && "why" in plan)
-    return warnFinding(check, `${holds}; ${describeRootPlan(plan)}`, "run it as another user");
-  return okFinding(check, holds);
+    return createWarnFinding(check, `${holds}; ${describeRootPlan(plan)}`, "run it as another user");
+  return createOkFinding(check, holds);
 }
 
 function openLibc() {
@@ -129,15 +136,15 @@ function openLibc() {
 function checkOpenFiles({ max_children, max_waiting_calls }: Config): Finding {
   const check = "open files";
   const limit = openFileLimit();
-  if (limit === undefined) return okFinding(check, "the limit cannot be read on this platform");
+  if (limit === undefined) return createOkFinding(check, "the limit cannot be read on this platform");
   const wanted = OWN_FILES + max_children * FILES_PER_CHILD + max_waiting_calls;
   const advice = `raise it to ${wanted}: ulimit -n, or LimitNOFILE= of the systemd unit`;
   if (limit >= wanted)
-    return okFinding(check, limit === Number.POSITIVE_INFINITY ? "no limit" : `up to ${limit}`);
+    return createOkFinding(check, limit === Number.POSITIVE_INFINITY ? "no limit" : `up to ${limit}`);
   const says = `up to ${limit}: ${max_children} script processes and ${max_waiting_calls} callers may take more`;
   return limit < OWN_FILES + max_children * FILES_PER_CHILD
-    ? failFinding(check, says, advice)
-    : warnFinding(check, says, advice);
+    ? createFailFinding(check, says, advice)
+    : createWarnFinding(check, says, advice);
 }
 
 function openFileLimit(): number | undefined {

@@ -3,7 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { readLockOwner } from "../../../../src/lib/files/directory-lock.ts";
 import type { Config } from "../../../../src/platform/config/config.ts";
-import { type Finding, failFinding, okFinding, warnFinding } from "./finding.ts";
+import { createFailFinding, createOkFinding, createWarnFinding, type Finding } from "./finding.ts";
 
 interface Health {
   status: string;
@@ -15,13 +15,14 @@ const REPLY_TIMEOUT_MS = 5_000;
 export async function checkServer(config: Config): Promise<Finding[]> {
   const health = await readHealth(config.data_dir);
   const port = await checkPort(config, health !== undefined);
-  if (!health) return [okFinding("server", "none is up on this data directory"), port];
+  if (!health) return [createOkFinding("server", "none is up on this data directory"), port];
   const process = readLockOwner(config.data_dir)?.pid;
   const license = await checkLicense(config.data_dir);
   const amiss = health.checks.filter((check) => !check.ok).map((check) => check.detail);
-  if (amiss.length === 0) return [okFinding("server", `process ${process} is up and ready`), port, license];
+  if (amiss.length === 0)
+    return [createOkFinding("server", `process ${process} is up and ready`), port, license];
   return [
-    failFinding("server", `process ${process} is not ready: ${amiss.join("; ")}`, "see its log"),
+    createFailFinding("server", `process ${process} is not ready: ${amiss.join("; ")}`, "see its log"),
     port,
     license,
   ];
@@ -36,11 +37,11 @@ async function checkLicense(data_dir: string): Promise<Finding> {
       signal,
     });
     const id = answer.ok ? (await answer.text()).trim() : "";
-    if (id !== "") return okFinding("license", `${id} is valid`);
+    if (id !== "") return createOkFinding("license", `${id} is valid`);
   } catch {
     // If the server does not answer, there is nothing to show.
   }
-  return okFinding(
+  return createOkFinding(
     "license",
     "none is set; four operations ask for one, all else works without (svc license)",
   );
@@ -57,19 +58,20 @@ async function readHealth(data_dir: string): Promise<Health | undefined> {
 }
 
 async function checkPort({ host, port }: Config, isUp: boolean): Promise<Finding> {
-  if (port === 0) return okFinding("port", "any free one");
+  if (port === 0) return createOkFinding("port", "any free one");
   const code = await tryPort(host, port);
-  if (code === undefined) return okFinding("port", `${port} on ${host} is free`);
+  if (code === undefined) return createOkFinding("port", `${port} on ${host} is free`);
   if (code === "EADDRINUSE") {
-    if (isUp) return okFinding("port", `${port} on ${host} is taken, probably by the server that is up`);
+    if (isUp)
+      return createOkFinding("port", `${port} on ${host} is taken, probably by the server that is up`);
     const advice = "stop what listens there, or choose another one with --port";
-    return failFinding("port", `${port} on ${host} is taken by another program`, advice);
+    return createFailFinding("port", `${port} on ${host} is taken by another program`, advice);
   }
   if (code === "EACCES") {
     const advice = "choose one from 1024 up, or give the executable CAP_NET_BIND_SERVICE";
-    return failFinding("port", `${port} is not for this user`, advice);
+    return createFailFinding("port", `${port} is not for this user`, advice);
   }
-  return warnFinding("port", `${port} on ${host} cannot be listened on: ${code}`, "check --host");
+  return createWarnFinding("port", `${port} on ${host} cannot be listened on: ${code}`, "check --host");
 }
 
 function tryPort(host: string, port: number): Promise<string | undefined> {

@@ -1,6 +1,6 @@
 /** The address that a new server listens on: parsing, and free ones to propose. */
 import { parseWholeNumber } from "../../../program/options.ts";
-import { CliError, usageError } from "../../../terminal/text/failure.ts";
+import { CliError, createUsageError } from "../../../terminal/text/failure.ts";
 
 export const DEFAULT_ADDRESS = "127.0.0.1:8000";
 /** Number of ports tried to find one to propose. */
@@ -52,7 +52,7 @@ function findFreePort({ host, port }: Address): Address | undefined {
 export function parseAddress(text: string): Address {
   const [, host = "127.0.0.1", port] = /^(?:(\[[^\]]+\]|[^:\s]+):)?(\d+)$/.exec(text) ?? [];
   if (port === undefined)
-    throw usageError(`--listen ${text}: must be an address and a port`, `such as ${DEFAULT_ADDRESS}`);
+    throw createUsageError(`--listen ${text}: must be an address and a port`, `such as ${DEFAULT_ADDRESS}`);
   return { host: host.replace(/^\[|\]$/g, ""), port: parseWholeNumber("--listen", port, MAX_PORT) };
 }
 

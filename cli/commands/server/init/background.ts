@@ -12,13 +12,13 @@ export interface ServeTarget {
 }
 
 /** Returns the command line of this program: the executable, or Bun and the source file. */
-export function programCommand(): string[] {
+export function getProgramCommand(): string[] {
   return import.meta.url.includes("$bunfs") ? [process.execPath] : [process.execPath, Bun.main];
 }
 
 /** Returns the command line that starts the server. */
-export function serveCommand({ data_dir, host, port }: ServeTarget): string[] {
-  return [...programCommand(), "serve", "--data-dir", data_dir, "--host", host, "--port", String(port)];
+export function getServeCommand({ data_dir, host, port }: ServeTarget): string[] {
+  return [...getProgramCommand(), "serve", "--data-dir", data_dir, "--host", host, "--port", String(port)];
 }
 
 export interface Background {
@@ -30,14 +30,18 @@ export interface Background {
 const POLL_INTERVAL_MS = 50;
 const START_TIMEOUT_MS = 60_000;
 
-/** @returns once the server has printed its address @throws CliError with the server's output */
+/**
+ * Starts the server as a detached process and waits until it listens.
+ * @returns once the server has printed its address
+ * @throws CliError with the server's output
+ */
 export async function startInBackground(serving: ServeTarget): Promise<Background> {
   const log = join(serving.data_dir, "serve.log");
   // Written separately from the log, whose lines are JSON; the open file remains usable after it is deleted.
   const answer = join(serving.data_dir, "serve.answer");
   const output = openSync(log, "w", 0o600);
   const stdout = openSync(answer, "w", 0o600);
-  const child = Bun.spawn([...serveCommand(serving), "--json"], {
+  const child = Bun.spawn([...getServeCommand(serving), "--json"], {
     stdin: "ignore",
     stdout,
     stderr: output,

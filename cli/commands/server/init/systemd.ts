@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { PROCESS_SETTINGS } from "../../../../src/platform/config/config.ts";
 import { readVariable, type Setting } from "../../../../src/platform/config/setting.ts";
 import { CliError } from "../../../terminal/text/failure.ts";
-import { type ServeTarget, serveCommand } from "./background.ts";
+import { getServeCommand, type ServeTarget } from "./background.ts";
 import { formatUnit } from "./unit.ts";
 
 export type UnitKind = "user" | "system";
@@ -19,7 +19,7 @@ export interface SystemdUnit {
 }
 
 /** Returns a directory in which systemd looks for units of this kind (systemd.unit(5)). */
-function unitFolder(kind: UnitKind): string {
+function getUnitFolder(kind: UnitKind): string {
   if (kind === "system") return "/etc/systemd/system";
   const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME || homedir(), ".config");
   return join(config, "systemd/user");
@@ -51,9 +51,9 @@ function writeEnvironment(data_dir: string): string | undefined {
   return file;
 }
 
-/** @throws CliError if the file cannot be written */
+/** Writes a systemd unit that starts the server. @throws CliError if the file cannot be written */
 export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
-  const file = join(unitFolder(kind), "svc.service");
+  const file = join(getUnitFolder(kind), "svc.service");
   let environment: string | undefined;
   try {
     environment = writeEnvironment(serving.data_dir);
@@ -66,7 +66,7 @@ export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
     });
   }
   const user = kind === "user" ? " --user" : "";
-  const lingers = kind === "user" ? [`loginctl enable-linger ${nameUser()}`] : [];
+  const lingers = kind === "user" ? [`loginctl enable-linger ${getUserName()}`] : [];
   return {
     file,
     environment,
@@ -78,7 +78,7 @@ export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
  * Returns the name of this process's user in passwd(5), else the number, which systemd takes as well. `userInfo` would
  * take the name from USER, which cron and containers leave out, and `su` leaves as it was.
  */
-function nameUser(): string {
+function getUserName(): string {
   const uid = String(userInfo().uid);
   const passwd = existsSync("/etc/passwd") ? readFileSync("/etc/passwd", "utf8") : "";
   const line = passwd.split("\n").find((entry) => entry.split(":")[2] === uid);
@@ -86,12 +86,12 @@ function nameUser(): string {
 }
 
 function formatOwnUnit(kind: UnitKind, serving: ServeTarget, environment: string | undefined): string {
-  const account = kind === "system" ? [`User=${nameUser()}`] : [];
+  const account = kind === "system" ? [`User=${getUserName()}`] : [];
   const settings = environment === undefined ? [] : [`EnvironmentFile=${escapePathPattern(environment)}`];
   return formatUnit({
     documentation: `http://${serving.host}:${serving.port}/api/docs`,
     service: [...account, ...settings],
-    command: serveCommand(serving).map(quoteForUnit).join(" "),
+    command: getServeCommand(serving).map(quoteForUnit).join(" "),
     wanted_by: kind === "system" ? "multi-user.target" : "default.target",
   });
 }

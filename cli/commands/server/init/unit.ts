@@ -9,7 +9,10 @@ interface UnitContent {
   wanted_by: "multi-user.target" | "default.target";
 }
 
-/** @returns a unit (systemd.service(5)) that gives running jobs time to complete when the server stops */
+/**
+ * Formats the text of a systemd unit (systemd.service(5)).
+ * @returns a unit (systemd.service(5)) that gives running jobs time to complete when the server stops
+ */
 export function formatUnit({ documentation, service, command, wanted_by }: UnitContent): string {
   return `[Unit]
 Description=svc, workflow automation

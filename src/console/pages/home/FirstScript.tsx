@@ -1,31 +1,31 @@
 import { Button, Card, SimpleGrid, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
-import { memberOf, useMay } from "../../api/session.ts";
+import { memberQuery, useMay } from "../../api/session.ts";
 import { Empty } from "../../parts/Empty.tsx";
-import { tellProblem } from "../../parts/Problem.tsx";
-import { to } from "../../parts/places.ts";
+import { notifyError } from "../../parts/Problem.tsx";
+import { linkTo } from "../../parts/places.ts";
 import { TEMPLATES, type Template } from "./templates.ts";
 
 /** Empty state of Home: creates a script from a template. */
 export function FirstScript({ workspace }: { workspace: string }) {
   const [, go] = useLocation();
-  const member = useQuery(memberOf(workspace)).data;
+  const member = useQuery(memberQuery(workspace)).data;
   const may = useMay(workspace)("POST /w/{workspace}/scripts/create", "author");
   const make = useMutation({
     mutationFn: async ({ name, language, summary, content, schema }: Template) => {
       const path = `u/${member?.username}/${name}`;
       const body = { path, language, summary, description: "", content, schema };
-      await call("POST /w/{workspace}/scripts/create", { workspace, body });
+      await callOperation("POST /w/{workspace}/scripts/create", { workspace, body });
       return path;
     },
     async onSuccess(path) {
       await queryClient.invalidateQueries({ queryKey: [workspace] });
-      go(to.begin(workspace, "script", path));
+      go(linkTo.begin(workspace, "script", path));
     },
-    onError: tellProblem,
+    onError: notifyError,
   });
   if (!may) {
     return (

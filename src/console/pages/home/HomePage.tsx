@@ -4,19 +4,19 @@ import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
 import { Link, useSearchParams } from "wouter";
 import { queryClient } from "../../api/client.ts";
-import { useLive } from "../../api/live.ts";
+import { usePolling } from "../../api/live.ts";
 import { useMay } from "../../api/session.ts";
 import { Empty } from "../../parts/Empty.tsx";
 import { Loading } from "../../parts/Loading.tsx";
-import { appList, flowsWithDrafts, scriptsWithDrafts } from "../../parts/lists.ts";
+import { appsQuery, flowsWithDraftsQuery, scriptsWithDraftsQuery } from "../../parts/lists.ts";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../parts/places.ts";
 import type { PageModule } from "../../shell/navigation.ts";
 import { FirstScript } from "./FirstScript.tsx";
 import { ItemRow } from "./ItemRow.tsx";
-import { byFolder, type Choice, foldersOf, itemsOf, runnablesOf } from "./items.ts";
-import { latestRuns, useStar } from "./queries.ts";
+import { type Choice, groupByFolder, listDeployedRunnables, listFolders, mergeItems } from "./items.ts";
+import { latestRunsQuery, useToggleFavorite } from "./queries.ts";
 
 const KINDS = [
   { value: "all", label: "All" },
@@ -28,9 +28,9 @@ const KINDS = [
 
 export const prefetch: PageModule["prefetch"] = ({ workspace }) =>
   Promise.all([
-    queryClient.prefetchQuery(scriptsWithDrafts(workspace!)),
-    queryClient.prefetchQuery(flowsWithDrafts(workspace!)),
-    queryClient.prefetchQuery(appList(workspace!)),
+    queryClient.prefetchQuery(scriptsWithDraftsQuery(workspace!)),
+    queryClient.prefetchQuery(flowsWithDraftsQuery(workspace!)),
+    queryClient.prefetchQuery(appsQuery(workspace!)),
   ]);
 
 export default function HomePage() {
@@ -39,22 +39,25 @@ export default function HomePage() {
   const [search, setSearch] = useSearchParams();
   const text = search.get("q") ?? "";
   const kind = (KINDS.find(({ value }) => value === search.get("kind"))?.value ?? "all") as Choice["kind"];
-  const scripts = useQuery(scriptsWithDrafts(workspace));
-  const flows = useQuery(flowsWithDrafts(workspace));
-  const apps = useQuery(appList(workspace));
-  const runnables = useMemo(() => runnablesOf(scripts.data, flows.data), [scripts.data, flows.data]);
-  const latest = useMemo(() => latestRuns(workspace, runnables), [workspace, runnables]);
-  const runs = useQuery({ ...latest, ...useLive(15_000) }).data;
-  const star = useStar(workspace);
+  const scripts = useQuery(scriptsWithDraftsQuery(workspace));
+  const flows = useQuery(flowsWithDraftsQuery(workspace));
+  const apps = useQuery(appsQuery(workspace));
+  const runnables = useMemo(
+    () => listDeployedRunnables(scripts.data, flows.data),
+    [scripts.data, flows.data],
+  );
+  const latest = useMemo(() => latestRunsQuery(workspace, runnables), [workspace, runnables]);
+  const runs = useQuery({ ...latest, ...usePolling(15_000) }).data;
+  const star = useToggleFavorite(workspace);
   const items = useMemo(
-    () => itemsOf(scripts.data ?? [], flows.data ?? [], apps.data ?? [], runs ?? []),
+    () => mergeItems(scripts.data ?? [], flows.data ?? [], apps.data ?? [], runs ?? []),
     [scripts.data, flows.data, apps.data, runs],
   );
   const wanted = useDeferredValue(text);
-  const owners = useMemo(() => foldersOf(items), [items]);
+  const owners = useMemo(() => listFolders(items), [items]);
   const folder = owners.find((each) => each === search.get("folder")) ?? "";
   const folders = useMemo(
-    () => byFolder(items, { text: wanted, kind, folder }),
+    () => groupByFolder(items, { text: wanted, kind, folder }),
     [items, wanted, kind, folder],
   );
   const set = (name: string, value: string, push: boolean) =>
@@ -77,7 +80,7 @@ export default function HomePage() {
           <Button
             variant="default"
             component={Link}
-            href={to.newFlow(workspace)}
+            href={linkTo.newFlow(workspace)}
             leftSection={<IconPlus size={16} />}
           >
             New flow
@@ -87,7 +90,7 @@ export default function HomePage() {
           <Button
             variant={isNew ? "default" : "filled"}
             component={Link}
-            href={to.newScript(workspace)}
+            href={linkTo.newScript(workspace)}
             leftSection={<IconPlus size={16} />}
           >
             New script

@@ -3,7 +3,7 @@ import { IconBolt, IconLayoutDashboard, IconRoute, IconStar, IconStarFilled } fr
 import { memo } from "react";
 import { Link } from "wouter";
 import { isSame } from "../../api/json.ts";
-import { to } from "../../parts/places.ts";
+import { linkTo } from "../../parts/places.ts";
 import { State } from "../../parts/run-state.tsx";
 import { Moment } from "../../parts/time.tsx";
 import type { Item, ItemKind } from "./items.ts";
@@ -14,9 +14,9 @@ const KINDS: Record<ItemKind, { Icon: typeof IconBolt; word: string }> = {
   app: { Icon: IconLayoutDashboard, word: "App" },
 };
 
-const PLACES = { script: to.script, flow: to.flow, app: to.app };
+const PLACES = { script: linkTo.script, flow: linkTo.flow, app: linkTo.app };
 /** What was never deployed has no page but its editor. */
-const DRAFT_PLACES = { script: to.editScript, flow: to.draw, app: to.app };
+const DRAFT_PLACES = { script: linkTo.editScript, flow: linkTo.draw, app: linkTo.app };
 
 interface Props {
   workspace: string;
@@ -55,7 +55,7 @@ function Row({ workspace, item, star }: Props) {
       </div>
       <div className="item-last">
         {last && (
-          <Link href={to.run(workspace, last.id)}>
+          <Link href={linkTo.run(workspace, last.id)}>
             <State job={last} />
             <div className="quiet" style={{ fontSize: "0.75rem" }}>
               <Moment at={last.started_at ?? last.created_at} />
@@ -65,7 +65,7 @@ function Row({ workspace, item, star }: Props) {
       </div>
       <div>
         {kind !== "app" && !draft && (
-          <Link href={to.begin(workspace, kind, path)} className="run-link" aria-label={`Run ${name}`}>
+          <Link href={linkTo.begin(workspace, kind, path)} className="run-link" aria-label={`Run ${name}`}>
             Run
           </Link>
         )}

@@ -1,7 +1,7 @@
 /** Merges scripts, flows and apps into one list. */
 import type { Answer } from "../../api/call.ts";
 import type { Job } from "../../api/interface.d.ts";
-import { languageLabel } from "../../parts/items/languages.ts";
+import { getLanguageLabel } from "../../parts/items/languages.ts";
 
 export type ItemKind = "script" | "flow" | "app";
 
@@ -20,13 +20,13 @@ type Flows = Answer<"GET /w/{workspace}/flows/list">;
 type Apps = Answer<"GET /w/{workspace}/apps/list">;
 
 /** Returns the deployed scripts and flows: only these can have runs. */
-export function runnablesOf(scripts: Scripts = [], flows: Flows = []) {
+export function listDeployedRunnables(scripts: Scripts = [], flows: Flows = []) {
   const of = <K extends "script" | "flow">(kind: K, list: { path: string; draft_only: boolean }[]) =>
     list.flatMap(({ path, draft_only }) => (draft_only ? [] : [{ kind, path }]));
   return [...of("script", scripts), ...of("flow", flows)];
 }
 
-export function itemsOf(scripts: Scripts, flows: Flows, apps: Apps, runs: Job[]): Item[] {
+export function mergeItems(scripts: Scripts, flows: Flows, apps: Apps, runs: Job[]): Item[] {
   const last = new Map(runs.map((run) => [`${run.job_kind} ${run.script_path}`, run]));
   const common = (kind: ItemKind, item: Scripts[number] | Flows[number] | Apps[number]) => ({
     kind,
@@ -39,7 +39,7 @@ export function itemsOf(scripts: Scripts, flows: Flows, apps: Apps, runs: Job[])
   return [
     ...scripts.map((each) => ({
       ...common("script", each),
-      language: languageLabel(each.language),
+      language: getLanguageLabel(each.language),
     })),
     ...flows.map((each) => ({ ...common("flow", each), language: undefined })),
     ...apps.map((each) => ({ ...common("app", each), language: undefined })),
@@ -47,11 +47,11 @@ export function itemsOf(scripts: Scripts, flows: Flows, apps: Apps, runs: Job[])
 }
 
 /** Returns the folder of a path: `f/finance` for `f/finance/report`. */
-const folderOf = (path: string) => path.split("/").slice(0, 2).join("/");
+const getFolder = (path: string) => path.split("/").slice(0, 2).join("/");
 
-/** The folders of items, in the order in which they are shown. */
-export const foldersOf = (items: Item[]): string[] =>
-  [...new Set(items.map(({ path }) => folderOf(path)))].sort((a, b) => a.localeCompare(b));
+/** Lists the folders of items in display order. */
+export const listFolders = (items: Item[]): string[] =>
+  [...new Set(items.map(({ path }) => getFolder(path)))].sort((a, b) => a.localeCompare(b));
 
 export interface Choice {
   text: string;
@@ -61,7 +61,7 @@ export interface Choice {
 }
 
 /** Filters items and groups them by folder, favourites first. */
-export function byFolder(
+export function groupByFolder(
   items: Item[],
   { text, kind, folder: chosen }: Choice,
 ): [folder: string, items: Item[]][] {
@@ -71,7 +71,7 @@ export function byFolder(
     if (kind === "starred" ? !item.starred : kind !== "all" && item.kind !== kind) continue;
     const said = `${item.path} ${item.summary} ${item.language ?? ""}`.toLowerCase();
     if (!words.every((word) => said.includes(word))) continue;
-    const folder = folderOf(item.path);
+    const folder = getFolder(item.path);
     if (chosen !== "" && folder !== chosen) continue;
     folders.set(folder, [...(folders.get(folder) ?? []), item]);
   }

@@ -1,9 +1,9 @@
 import { keepPreviousData, queryOptions, useMutation } from "@tanstack/react-query";
-import { call, type Input } from "../../api/call.ts";
+import { callOperation, type Input } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import type { Job } from "../../api/interface.d.ts";
-import { appList, flowList, scriptList } from "../../parts/lists.ts";
-import { tellProblem } from "../../parts/Problem.tsx";
+import { appsQuery, flowsQuery, scriptsQuery } from "../../parts/lists.ts";
+import { notifyError } from "../../parts/Problem.tsx";
 import type { Item } from "./items.ts";
 
 /** Items of one request. */
@@ -12,7 +12,7 @@ const BATCH_SIZE = 1_000;
 type Runnable = Input<"POST /w/{workspace}/jobs/latest">["body"][number];
 
 /** Distinguishes lists of items in query keys, which are compared at each rendering. */
-function digestOf(items: Runnable[]): string {
+function computeDigest(items: Runnable[]): string {
   let [low, high] = [0x811c9dc5, 0x9e3779b9];
   for (const { kind, path } of items) {
     for (const character of `${kind} ${path}\n`) {
@@ -24,15 +24,18 @@ function digestOf(items: Runnable[]): string {
   return `${items.length} ${low >>> 0} ${high >>> 0}`;
 }
 
-/** The latest run of each script and flow. To be called only when the items change, of which there may be thousands. */
-export const latestRuns = (workspace: string, items: Runnable[]) =>
+/**
+ * Loads the latest run of each script and flow. Create the query only when the items change, because there may be
+ * thousands.
+ */
+export const latestRunsQuery = (workspace: string, items: Runnable[]) =>
   queryOptions({
-    queryKey: [workspace, "runs", "latest", digestOf(items)],
+    queryKey: [workspace, "runs", "latest", computeDigest(items)],
     async queryFn({ signal }) {
       const runs: Job[] = [];
       for (let at = 0; at < items.length; at += BATCH_SIZE) {
         const body = items.slice(at, at + BATCH_SIZE);
-        runs.push(...(await call("POST /w/{workspace}/jobs/latest", { workspace, body }, signal)));
+        runs.push(...(await callOperation("POST /w/{workspace}/jobs/latest", { workspace, body }, signal)));
       }
       return runs;
     },
@@ -41,10 +44,11 @@ export const latestRuns = (workspace: string, items: Runnable[]) =>
   });
 
 const listOf = (workspace: string, kind: Item["kind"]) =>
-  ({ script: scriptList, flow: flowList, app: appList })[kind](workspace).queryKey as readonly unknown[];
+  ({ script: scriptsQuery, flow: flowsQuery, app: appsQuery })[kind](workspace)
+    .queryKey as readonly unknown[];
 
 /** Toggles a favourite optimistically, with rollback. */
-export function useStar(workspace: string) {
+export function useToggleFavorite(workspace: string) {
   const mark = (item: Item, starred: boolean) =>
     queryClient.setQueryData<{ path: string; starred: boolean }[]>(listOf(workspace, item.kind), (list) =>
       list?.map((each) => (each.path === item.path ? { ...each, starred } : each)),
@@ -53,13 +57,13 @@ export function useStar(workspace: string) {
     mutationFn: ({ kind, path, starred }: Item) => {
       const input = { workspace, body: { favorite_kind: kind, path } };
       return starred
-        ? call("POST /w/{workspace}/favorites/unstar", input)
-        : call("POST /w/{workspace}/favorites/star", input);
+        ? callOperation("POST /w/{workspace}/favorites/unstar", input)
+        : callOperation("POST /w/{workspace}/favorites/star", input);
     },
     onMutate: (item) => mark(item, !item.starred),
     onError: (error, item) => {
       mark(item, item.starred);
-      tellProblem(error);
+      notifyError(error);
     },
   });
 }

@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
 import { type Fact, FactList } from "../../parts/items/FactList.tsx";
-import { to } from "../../parts/places.ts";
-import { duration, Moment } from "../../parts/time.tsx";
+import { linkTo } from "../../parts/places.ts";
+import { formatDuration, Moment } from "../../parts/time.tsx";
 import { TRIGGER_KINDS } from "../../parts/triggers/trigger-kinds.ts";
 
 interface Props {
@@ -18,7 +18,7 @@ function startedBy(workspace: string, { created_by, schedule_path, trigger_kind 
     return (
       <>
         the schedule{" "}
-        <Anchor component={Link} href={to.schedule(workspace, schedule_path)}>
+        <Anchor component={Link} href={linkTo.schedule(workspace, schedule_path)}>
           {schedule_path}
         </Anchor>
       </>
@@ -41,7 +41,7 @@ export function Facts({ workspace, job, memory }: Props) {
   if (job.started_at) facts.push(["Started", <Moment key="" at={job.started_at} />]);
   if (!job.started_at && job.scheduled_for)
     facts.push(["Scheduled for", <Moment key="" at={job.scheduled_for} />]);
-  if (job.duration_ms !== undefined) facts.push(["Duration", duration(job.duration_ms)]);
+  if (job.duration_ms !== undefined) facts.push(["Duration", formatDuration(job.duration_ms)]);
   if (peak) facts.push(["Peak memory", size(peak)]);
   facts.push(["Tag", job.tag]);
   if (job.worker)
@@ -58,7 +58,7 @@ export function Facts({ workspace, job, memory }: Props) {
         <Anchor
           key=""
           component={Link}
-          href={to.scriptVersion(workspace, job.script_path, job.script_hash)}
+          href={linkTo.scriptVersion(workspace, job.script_path, job.script_hash)}
           className="mono"
         >
           {job.script_hash}
@@ -74,7 +74,7 @@ export function Facts({ workspace, job, memory }: Props) {
   if (parent_job) {
     facts.push([
       "Part of",
-      <Anchor key="" component={Link} href={to.run(workspace, root_job ?? parent_job)}>
+      <Anchor key="" component={Link} href={linkTo.run(workspace, root_job ?? parent_job)}>
         another run
       </Anchor>,
     ]);

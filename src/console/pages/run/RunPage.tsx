@@ -3,55 +3,55 @@ import { IconPencil, IconPlayerStop, IconRefresh } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Link, useParams } from "wouter";
-import { addressOf } from "../../api/call.ts";
+import { getOperationUrl } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
-import { useLive } from "../../api/live.ts";
-import { oneRun, useFollowing } from "../../parts/following.ts";
+import { usePolling } from "../../api/live.ts";
 import { useMayCancel } from "../../parts/items/rights.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { Log } from "../../parts/log/Log.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../parts/places.ts";
 import { RunValue } from "../../parts/result/RunValue.tsx";
-import { nameOf, runnableOf, State } from "../../parts/run-state.tsx";
+import { runQuery, useRunProgress } from "../../parts/run-progress.ts";
+import { findDeployedRunnable, formatRunName, State } from "../../parts/run-state.tsx";
 import type { PageModule } from "../../shell/navigation.ts";
 import { Facts } from "./Facts.tsx";
-import { useCancel, useRunAgain, useSource } from "./queries.ts";
+import { useCancelRun, useRerun, useRunSource } from "./queries.ts";
 
 const FlowRun = lazy(() => import("./flow/FlowRun.tsx"));
 
 export const prefetch: PageModule["prefetch"] = ({ workspace, id }) =>
-  queryClient.prefetchQuery(oneRun(workspace!, id!));
+  queryClient.prefetchQuery(runQuery(workspace!, id!));
 
 export default function RunPage() {
   const workspace = useWorkspace();
   const { id } = useParams<{ id: string }>();
   const run = useQuery({
-    ...oneRun(workspace, id),
+    ...runQuery(workspace, id),
     // Logs are streamed; status and steps are polled.
-    ...useLive(3_000),
+    ...usePolling(3_000),
     ...(isOver(id) ? { refetchInterval: false as const } : {}),
   });
   const job = run.data;
   if (job?.type === "CompletedJob") over.add(id);
-  const { log, stream, memory, progress } = useFollowing(workspace, job);
-  const source = useSource(workspace, job);
-  const cancel = useCancel(workspace);
-  const again = useRunAgain(workspace);
+  const { log, stream, memory, progress } = useRunProgress(workspace, job);
+  const source = useRunSource(workspace, job);
+  const cancel = useCancelRun(workspace);
+  const again = useRerun(workspace);
   const mayCancel = useMayCancel(workspace);
-  const deployed = job && runnableOf(job);
+  const deployed = job && findDeployedRunnable(job);
   const above = (
     <Group gap="md">
-      <Anchor component={Link} href={to.runs(workspace)} fz="sm">
+      <Anchor component={Link} href={linkTo.runs(workspace)} fz="sm">
         Runs
       </Anchor>
       {deployed && (
         <>
-          <Anchor component={Link} href={to.runs(workspace, { path: deployed.path })} fz="sm">
+          <Anchor component={Link} href={linkTo.runs(workspace, { path: deployed.path })} fz="sm">
             Other runs
           </Anchor>
-          <Anchor component={Link} href={to[deployed.kind](workspace, deployed.path)} fz="sm">
+          <Anchor component={Link} href={linkTo[deployed.kind](workspace, deployed.path)} fz="sm">
             {deployed.kind === "flow" ? "The flow" : "The script"}
           </Anchor>
         </>
@@ -69,7 +69,7 @@ export default function RunPage() {
   const open = job.type === "QueuedJob";
   return (
     <div className="page">
-      <PageHead title={nameOf(job)} above={above} about={<State job={job} />}>
+      <PageHead title={formatRunName(job)} above={above} about={<State job={job} />}>
         {deployed && (
           <>
             <Button
@@ -84,7 +84,7 @@ export default function RunPage() {
               variant="default"
               component={Link}
               leftSection={<IconPencil size={16} />}
-              href={to.beginLike(workspace, deployed.kind, deployed.path, id)}
+              href={linkTo.beginLike(workspace, deployed.kind, deployed.path, id)}
             >
               Change and run
             </Button>
@@ -126,13 +126,13 @@ export default function RunPage() {
         <Log
           buffer={log}
           live={open}
-          href={addressOf("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
+          href={getOperationUrl("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
         />
       </div>
     </div>
   );
 }
 
-/** Completed runs are not polled. */
+/** Ids of completed runs, which are not polled. */
 const over = new Set<string>();
 const isOver = (id: string) => over.has(id);

@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Popover, Select, Stack, TextInput } from "@mantine/core";
 import { IconFilter, IconSearch, IconX } from "@tabler/icons-react";
-import { exactly } from "../../parts/time.tsx";
+import { formatExactTime } from "../../parts/time.tsx";
 import { TRIGGER_KINDS } from "../../parts/triggers/trigger-kinds.ts";
 import {
   countPopoverFilters,
@@ -133,8 +133,8 @@ export function FilterBar({ filters, change }: Props) {
           {(filters.after || filters.before) && (
             <Chip
               text={[
-                filters.after && `from ${exactly(filters.after)}`,
-                filters.before && `to ${exactly(filters.before)}`,
+                filters.after && `from ${formatExactTime(filters.after)}`,
+                filters.before && `to ${formatExactTime(filters.before)}`,
               ]
                 .filter(Boolean)
                 .join(" ")}

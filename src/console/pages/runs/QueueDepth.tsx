@@ -1,7 +1,7 @@
 import { UnstyledButton } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { call } from "../../api/call.ts";
-import { useLive } from "../../api/live.ts";
+import { callOperation } from "../../api/call.ts";
+import { usePolling } from "../../api/live.ts";
 import type { Status } from "./filters.ts";
 
 const POLL_INTERVAL_MS = 5_000;
@@ -12,21 +12,21 @@ const STATES = [
   { name: "suspended", status: "suspended", label: "waiting for approval or a timer", tone: "quiet" },
 ] as const;
 
-export const queueDepth = (workspace: string) =>
+export const queueDepthQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "runs", "depth"],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/jobs/queue/depth", { workspace }, signal),
+    queryFn: ({ signal }) => callOperation("GET /w/{workspace}/jobs/queue/depth", { workspace }, signal),
   });
 
 interface Props {
   workspace: string;
-  /** Shows the jobs behind a number. */
+  /** Called to show the jobs that a number counts. */
   choose: (tag: string, status: Status) => void;
 }
 
 /** Number of jobs in the queue, by tag; renders nothing if it is empty. */
 export function QueueDepth({ workspace, choose }: Props) {
-  const depth = useQuery({ ...queueDepth(workspace), ...useLive(POLL_INTERVAL_MS) }).data;
+  const depth = useQuery({ ...queueDepthQuery(workspace), ...usePolling(POLL_INTERVAL_MS) }).data;
   const tags = (depth ?? []).filter((each) => STATES.some(({ name }) => each[name] > 0));
   if (tags.length === 0) return null;
   return (

@@ -1,9 +1,9 @@
 import { memo } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
-import { to } from "../../parts/places.ts";
-import { nameOf, State, stateOf } from "../../parts/run-state.tsx";
-import { duration, Moment } from "../../parts/time.tsx";
+import { linkTo } from "../../parts/places.ts";
+import { formatRunName, getRunState, State } from "../../parts/run-state.tsx";
+import { formatDuration, Moment } from "../../parts/time.tsx";
 
 interface Props {
   workspace: string;
@@ -13,8 +13,8 @@ interface Props {
 }
 
 export const RunRow = memo(function RunRow({ workspace, job, chosen, choose }: Props) {
-  const name = nameOf(job);
-  const waits = stateOf(job) === "scheduled";
+  const name = formatRunName(job);
+  const waits = getRunState(job) === "scheduled";
   return (
     <div className="row run-row" role="row" {...(chosen ? { "data-chosen": true } : {})}>
       <div role="cell">
@@ -31,7 +31,7 @@ export const RunRow = memo(function RunRow({ workspace, job, chosen, choose }: P
         <State job={job} />
       </div>
       <div role="cell" className="run-path clip">
-        <Link href={to.run(workspace, job.id)} style={{ fontWeight: 500 }} title={name}>
+        <Link href={linkTo.run(workspace, job.id)} style={{ fontWeight: 500 }} title={name}>
           {name}
         </Link>
       </div>
@@ -42,7 +42,7 @@ export const RunRow = memo(function RunRow({ workspace, job, chosen, choose }: P
         <Moment at={job.started_at ?? (waits ? job.scheduled_for : undefined) ?? job.created_at} />
       </div>
       <div role="cell" className="run-long quiet">
-        {job.duration_ms === undefined ? "" : duration(job.duration_ms)}
+        {job.duration_ms === undefined ? "" : formatDuration(job.duration_ms)}
       </div>
     </div>
   );

@@ -6,21 +6,21 @@ import { Empty } from "../../parts/Empty.tsx";
 import { Loading } from "../../parts/Loading.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../parts/places.ts";
-import { exactly } from "../../parts/time.tsx";
+import { linkTo, useWorkspace } from "../../parts/places.ts";
+import { formatExactTime } from "../../parts/time.tsx";
 import type { PageModule } from "../../shell/navigation.ts";
 import { FilterBar } from "./FilterBar.tsx";
 import { type Filters, parseFilters, serializeFilters } from "./filters.ts";
-import { QueueDepth, queueDepth } from "./QueueDepth.tsx";
+import { QueueDepth, queueDepthQuery } from "./QueueDepth.tsx";
 import { RunRow } from "./RunRow.tsx";
 import { Selection } from "./Selection.tsx";
 import { Strip } from "./Strip.tsx";
-import { newest, useRuns } from "./use-runs.ts";
+import { newestRunsQuery, useRuns } from "./use-runs.ts";
 
 export const prefetch: PageModule["prefetch"] = ({ workspace }, search) =>
   Promise.all([
-    queryClient.prefetchQuery(newest(workspace!, parseFilters(search))),
-    queryClient.prefetchQuery(queueDepth(workspace!)),
+    queryClient.prefetchQuery(newestRunsQuery(workspace!, parseFilters(search))),
+    queryClient.prefetchQuery(queueDepthQuery(workspace!)),
   ]);
 
 export default function RunsPage() {
@@ -59,7 +59,7 @@ export default function RunsPage() {
           <Strip
             runs={rows}
             choose={(after, before) => change({ after, before }, true)}
-            open={(id) => go(to.run(workspace, id))}
+            open={(id) => go(linkTo.run(workspace, id))}
           />
           <div className="rows" role="table" aria-label="Runs" aria-busy={first.isPlaceholderData}>
             <div role="rowgroup">
@@ -123,7 +123,7 @@ export default function RunsPage() {
         <Empty
           title="No runs yet"
           action={
-            <Button component={Link} href={to.home(workspace)}>
+            <Button component={Link} href={linkTo.home(workspace)}>
               Choose what to run
             </Button>
           }
@@ -136,7 +136,8 @@ export default function RunsPage() {
   );
 }
 
-const searchedUntil = (reached: string) => `Only runs queued after ${exactly(reached)} were searched so far.`;
+const searchedUntil = (reached: string) =>
+  `Only runs queued after ${formatExactTime(reached)} were searched so far.`;
 
 interface FurtherProps {
   reached: string | undefined;
@@ -144,7 +145,7 @@ interface FurtherProps {
   more: () => Promise<void>;
 }
 
-/** Goes on to earlier runs. A search that took too long says how far it came. */
+/** Button that loads earlier runs. For a search that reached its time limit it shows how far the search came. */
 function Further({ reached, loading, more }: FurtherProps) {
   return (
     <Stack align="center" gap="xs" mt="md">

@@ -2,12 +2,12 @@ import { Button, Group, Modal, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import type { Job } from "../../api/interface.d.ts";
 import { useMayCancel } from "../../parts/items/rights.ts";
-import { tellProblem } from "../../parts/Problem.tsx";
-import { runnableOf, stateOf } from "../../parts/run-state.tsx";
+import { notifyError } from "../../parts/Problem.tsx";
+import { findDeployedRunnable, getRunState } from "../../parts/run-state.tsx";
 import { canBeCancelled } from "./filters.ts";
 
 interface Props {
@@ -22,15 +22,18 @@ const many = (count: number) => (count === 1 ? "1 run" : `${count} runs`);
 export function Selection({ workspace, chosen, clear }: Props) {
   const [asked, setAsked] = useState<{ what: "cancel" | "again"; ids: string[] }>();
   const mayCancel = useMayCancel(workspace);
-  const open = chosen.filter((job) => canBeCancelled(stateOf(job)) && mayCancel(job));
-  const again = chosen.filter(runnableOf);
+  const open = chosen.filter((job) => canBeCancelled(getRunState(job)) && mayCancel(job));
+  const again = chosen.filter(findDeployedRunnable);
   const act = useMutation({
     mutationFn: async ({ what, ids }: { what: "cancel" | "again"; ids: string[] }) => {
       if (what === "cancel") {
-        const done = await call("POST /w/{workspace}/jobs/queue/cancel_selection", { workspace, body: ids });
+        const done = await callOperation("POST /w/{workspace}/jobs/queue/cancel_selection", {
+          workspace,
+          body: ids,
+        });
         return `${done.length} of ${many(ids.length)} cancelled`;
       }
-      const made = await call("POST /w/{workspace}/jobs/run/batch_rerun_jobs", {
+      const made = await callOperation("POST /w/{workspace}/jobs/run/batch_rerun_jobs", {
         workspace,
         body: { job_ids: ids },
       });
@@ -41,7 +44,7 @@ export function Selection({ workspace, chosen, clear }: Props) {
       notifications.show({ message });
       clear();
     },
-    onError: tellProblem,
+    onError: notifyError,
     onSettled: () => {
       setAsked(undefined);
       return queryClient.invalidateQueries({ queryKey: [workspace, "runs"] });

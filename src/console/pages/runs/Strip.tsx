@@ -2,8 +2,8 @@
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
 import type { Job } from "../../api/interface.d.ts";
-import { nameOf, STATES, stateOf } from "../../parts/run-state.tsx";
-import { duration } from "../../parts/time.tsx";
+import { formatRunName, getRunState, STATES } from "../../parts/run-state.tsx";
+import { formatDuration } from "../../parts/time.tsx";
 
 const HEIGHT_PX = 112;
 const TOP_PX = 24;
@@ -69,7 +69,7 @@ export function Strip({ runs, choose, open }: Props) {
       <svg
         className="strip"
         role="img"
-        aria-label={`${dots.length} runs between ${label(first)} and ${label(last)}, the longest ${duration(longest)}`}
+        aria-label={`${dots.length} runs between ${label(first)} and ${label(last)}, the longest ${formatDuration(longest)}`}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
           setSpan([place(event), place(event)]);
@@ -89,13 +89,13 @@ export function Strip({ runs, choose, open }: Props) {
           {label(last)}
         </text>
         <text x={width - PADDING_PX} y={13} textAnchor="end">
-          {duration(longest)}
+          {formatDuration(longest)}
         </text>
         {dots.map(({ job, at, ms }) => {
-          const { tone, word } = STATES[stateOf(job)];
+          const { tone, word } = STATES[getRunState(job)];
           return (
             <circle key={job.id} className="dot" data-tone={tone} cx={x(at)} cy={y(ms)} r={3.2}>
-              <title>{`${nameOf(job)}: ${word}, ${duration(ms)}`}</title>
+              <title>{`${formatRunName(job)}: ${word}, ${formatDuration(ms)}`}</title>
             </circle>
           );
         })}

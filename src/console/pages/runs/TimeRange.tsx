@@ -1,7 +1,7 @@
 import { Button, Group, Popover, Stack, TextInput } from "@mantine/core";
 import { IconClock } from "@tabler/icons-react";
 import { useState } from "react";
-import { localOf } from "../../parts/time.tsx";
+import { formatLocalInput } from "../../parts/time.tsx";
 
 const HOUR_MS = 3_600_000;
 
@@ -22,7 +22,7 @@ interface Props extends Range {
   change: (range: Range) => void;
 }
 
-/** Choice of the time in which runs were asked for. */
+/** Fields for the time range in which runs were created. */
 export function TimeRange({ after, before, change }: Props) {
   const [isOpen, setOpen] = useState(false);
   const choose = (range: Range) => {
@@ -36,10 +36,10 @@ export function TimeRange({ after, before, change }: Props) {
       size="xs"
       type="datetime-local"
       label={label}
-      defaultValue={localOf(value)}
+      defaultValue={formatLocalInput(value)}
       onBlur={({ currentTarget }) => {
         const text = currentTarget.value;
-        if (text === localOf(value)) return;
+        if (text === formatLocalInput(value)) return;
         change({ after, before, [name]: text === "" ? "" : new Date(text).toISOString() });
       }}
       onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}

@@ -1,5 +1,5 @@
 /** Pages of the run list, from the list of jobs or, with words to find, from the search. */
-import { ask, call } from "../../api/call.ts";
+import { callOperation, sendRequest } from "../../api/call.ts";
 import type { Job } from "../../api/interface.d.ts";
 import { type Filters, toQuery } from "./filters.ts";
 
@@ -46,7 +46,7 @@ async function listRuns(
 ): Promise<Page> {
   const page = Math.floor(place.skipped / PAGE_SIZE) + 1;
   const query = { ...toQuery(filters), per_page: PAGE_SIZE, page, ...from(place) };
-  const response = await ask("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
+  const response = await sendRequest("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
   const rows = (await response.json()) as Job[];
   const reached = response.headers.get(SEARCHED_UNTIL_HEADER);
   if (reached) return { rows, ...beyond(reached) };
@@ -66,7 +66,7 @@ async function searchRuns(
 ): Promise<Page> {
   const words = { search_query: filters.text, pagination_offset: place.skipped, include_args: false };
   const query = { ...toQuery(filters), ...words, ...from(place) };
-  const { hits, searched_until } = await call(
+  const { hits, searched_until } = await callOperation(
     "GET /srch/w/{workspace}/index/search/job",
     { workspace, query },
     signal,

@@ -2,14 +2,14 @@
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Job } from "../../api/interface.d.ts";
-import { useLive } from "../../api/live.ts";
-import { tellProblem } from "../../parts/Problem.tsx";
+import { usePolling } from "../../api/live.ts";
+import { notifyError } from "../../parts/Problem.tsx";
 import { type Filters, serializeFilters } from "./filters.ts";
 import { type Page, readPage } from "./pages.ts";
 
 const POLL_INTERVAL_MS = 4_000;
 
-export const newest = (workspace: string, filters: Filters) =>
+export const newestRunsQuery = (workspace: string, filters: Filters) =>
   queryOptions({
     queryKey: [workspace, "runs", "list", serializeFilters(filters).toString()],
     queryFn: ({ signal }) => readPage(workspace, filters, undefined, signal),
@@ -17,7 +17,7 @@ export const newest = (workspace: string, filters: Filters) =>
   });
 
 /** Merges new rows with earlier ones, without duplicates. */
-function join(fresh: Job[], before: Job[]): Job[] {
+function mergeRuns(fresh: Job[], before: Job[]): Job[] {
   const ids = new Set(fresh.map(({ id }) => id));
   return [...fresh, ...before.filter(({ id }) => !ids.has(id))];
 }
@@ -31,7 +31,7 @@ function isJoined({ rows, next }: Page, earlier: Job[]): boolean {
 
 export function useRuns(workspace: string, filters: Filters, still: boolean) {
   const key = serializeFilters(filters).toString();
-  const first = useQuery({ ...newest(workspace, filters), ...useLive(POLL_INTERVAL_MS, still) });
+  const first = useQuery({ ...newestRunsQuery(workspace, filters), ...usePolling(POLL_INTERVAL_MS, still) });
   const [earlier, setEarlier] = useState<Page>();
   const [loading, setLoading] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins anew
@@ -40,7 +40,7 @@ export function useRuns(workspace: string, filters: Filters, still: boolean) {
     const fresh = first.data ?? { rows: [] };
     // With a gap between the two the list restarts with the first page.
     if (!earlier || !isJoined(fresh, earlier.rows)) return fresh;
-    return { ...earlier, rows: join(fresh.rows, earlier.rows) };
+    return { ...earlier, rows: mergeRuns(fresh.rows, earlier.rows) };
   }, [first.data, earlier]);
   const latest = useRef({ shown, key });
   latest.current = { shown, key };
@@ -52,9 +52,9 @@ export function useRuns(workspace: string, filters: Filters, still: boolean) {
       const page = await readPage(workspace, filters, shown.next);
       // Another list may be shown meanwhile.
       if (latest.current.key === key)
-        setEarlier({ ...page, rows: join(latest.current.shown.rows, page.rows) });
+        setEarlier({ ...page, rows: mergeRuns(latest.current.shown.rows, page.rows) });
     } catch (error) {
-      tellProblem(error);
+      notifyError(error);
     } finally {
       setLoading(false);
     }

@@ -1,7 +1,7 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Redirect, useLocation, useSearchParams } from "wouter";
-import { whoami } from "../../api/session.ts";
+import { whoamiQuery } from "../../api/session.ts";
 import { SignIn } from "../../shell/SignIn.tsx";
 import { StartCard } from "./StartCard.tsx";
 
@@ -12,7 +12,7 @@ export function LoginPage() {
   const [, go] = useLocation();
   const [search] = useSearchParams();
   // A login provider redirects back to this page after the login.
-  const me = useQuery(whoami).data;
+  const me = useQuery(whoamiQuery).data;
   const then = within(search.get("then"));
   if (me) return <Redirect to={then} replace />;
   return (

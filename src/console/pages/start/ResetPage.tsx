@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useSearchParams } from "wouter";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { Problem } from "../../parts/Problem.tsx";
 import { EmailField, NewPasswordField } from "./fields.tsx";
@@ -28,7 +28,7 @@ function AskForLink() {
   const [search] = useSearchParams();
   const [email, setEmail] = useState(search.get("email") ?? "");
   const request = useMutation({
-    mutationFn: () => call("POST /auth/request_password_reset", { body: { email } }),
+    mutationFn: () => callOperation("POST /auth/request_password_reset", { body: { email } }),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -59,7 +59,7 @@ function AskForLink() {
 function ChoosePassword({ token }: { token: string }) {
   const [password, setPassword] = useState("");
   const set = useMutation({
-    mutationFn: () => call("POST /auth/reset_password", { body: { token, new_password: password } }),
+    mutationFn: () => callOperation("POST /auth/reset_password", { body: { token, new_password: password } }),
     // The reset ended this browser's session too.
     onSuccess: () => queryClient.invalidateQueries(),
   });

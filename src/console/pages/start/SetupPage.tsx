@@ -2,7 +2,7 @@ import { Button, PasswordInput, Stack } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useLocation, useParams } from "wouter";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { Problem } from "../../parts/Problem.tsx";
@@ -19,13 +19,13 @@ export function SetupPage() {
   const differs = again !== "" && again !== password;
   const link = useQuery({
     queryKey: ["setup", token],
-    queryFn: ({ signal }) => call("GET /setup/{token}", { token }, signal),
+    queryFn: ({ signal }) => callOperation("GET /setup/{token}", { token }, signal),
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
   const create = useMutation({
     mutationFn: () =>
-      call("POST /setup/{token}", { token, body: { email, password, password_again: again } }),
+      callOperation("POST /setup/{token}", { token, body: { email, password, password_again: again } }),
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ["whoami"] });
       go("/workspaces", { replace: true });

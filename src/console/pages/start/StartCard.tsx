@@ -1,9 +1,9 @@
 import { Group, Image, Paper, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useEffect } from "react";
-import { url } from "../../api/base.ts";
+import { toServerPath } from "../../api/base.ts";
 import icon from "../../icon.svg";
 
-const mark = url(`assets/${icon.replace(/^.*\//, "")}`);
+const mark = toServerPath(`assets/${icon.replace(/^.*\//, "")}`);
 
 /** Layout of pages outside of workspaces. */
 export function StartCard({

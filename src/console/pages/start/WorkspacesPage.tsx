@@ -3,35 +3,36 @@ import { IconArrowRight } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { url } from "../../api/base.ts";
-import { call } from "../../api/call.ts";
+import { toServerPath } from "../../api/base.ts";
+import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
-import { myWorkspaces, whoami } from "../../api/session.ts";
+import { myWorkspacesQuery, whoamiQuery } from "../../api/session.ts";
 import { Loading } from "../../parts/Loading.tsx";
-import { Problem, tellProblem } from "../../parts/Problem.tsx";
-import { to } from "../../parts/places.ts";
+import { notifyError, Problem } from "../../parts/Problem.tsx";
+import { linkTo } from "../../parts/places.ts";
 import { StartCard } from "./StartCard.tsx";
 
 const invitations = {
   queryKey: ["invitations"],
-  queryFn: ({ signal }: { signal: AbortSignal }) => call("GET /users/list_invites", {}, signal),
+  queryFn: ({ signal }: { signal: AbortSignal }) => callOperation("GET /users/list_invites", {}, signal),
 };
 
 const again = () => queryClient.invalidateQueries();
 
 /** Lists workspaces and invitations, and creates workspaces. */
 export function WorkspacesPage() {
-  const me = useQuery(whoami).data;
-  const mine = useQuery(myWorkspaces);
+  const me = useQuery(whoamiQuery).data;
+  const mine = useQuery(myWorkspacesQuery);
   const invites = useQuery(invitations).data ?? [];
   const [, go] = useLocation();
   const accept = useMutation({
-    mutationFn: (workspace_id: string) => call("POST /users/accept_invite", { body: { workspace_id } }),
+    mutationFn: (workspace_id: string) =>
+      callOperation("POST /users/accept_invite", { body: { workspace_id } }),
     async onSuccess(_said, id) {
       await again();
-      go(to.home(id));
+      go(linkTo.home(id));
     },
-    onError: tellProblem,
+    onError: notifyError,
   });
   const workspaces = mine.data?.workspaces ?? [];
   const isFirst = mine.isSuccess && workspaces.length === 0 && invites.length === 0;
@@ -48,7 +49,7 @@ export function WorkspacesPage() {
       {mine.error && <Problem error={mine.error} retry={() => void mine.refetch()} />}
       <Stack gap={4}>
         {workspaces.map(({ id, name }) => (
-          <UnstyledButton key={id} component={Link} href={to.home(id)} className="nav-link">
+          <UnstyledButton key={id} component={Link} href={linkTo.home(id)} className="nav-link">
             <Group justify="space-between" wrap="nowrap">
               <span className="wrap">{name}</span>
               <IconArrowRight size={16} aria-hidden />
@@ -72,7 +73,10 @@ export function WorkspacesPage() {
           component="button"
           fz="xs"
           onClick={() =>
-            void call("POST /auth/logout", {}).then(() => location.assign(url("login")), tellProblem)
+            void callOperation("POST /auth/logout", {}).then(
+              () => location.assign(toServerPath("login")),
+              notifyError,
+            )
           }
         >
           Sign out
@@ -83,7 +87,7 @@ export function WorkspacesPage() {
 }
 
 /** Derives an id from a name: `Team One` → `team-one`. */
-const idOf = (name: string) =>
+const deriveId = (name: string) =>
   name
     .toLowerCase()
     .normalize("NFKD")
@@ -94,12 +98,12 @@ const idOf = (name: string) =>
 function NewWorkspace() {
   const [, go] = useLocation();
   const [name, setName] = useState("");
-  const id = idOf(name);
+  const id = deriveId(name);
   const create = useMutation({
-    mutationFn: () => call("POST /workspaces/create", { body: { id, name } }),
+    mutationFn: () => callOperation("POST /workspaces/create", { body: { id, name } }),
     async onSuccess() {
       await again();
-      go(to.home(id));
+      go(linkTo.home(id));
     },
   });
   const submit = (event: FormEvent) => {

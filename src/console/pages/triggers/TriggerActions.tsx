@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconPencil, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import { Link, useLocation } from "wouter";
-import { useQuestion } from "../../parts/actions.tsx";
+import { useConfirmation } from "../../parts/actions.tsx";
 
 interface Props {
   /** Such as `schedule`. */
@@ -23,7 +23,7 @@ interface Props {
 export function TriggerActions(props: Props) {
   const { noun, path, enabled, isSwitching, setEnabled, edit, remove, leave, back } = props;
   const [, go] = useLocation();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const Icon = enabled ? IconPlayerPause : IconPlayerPlay;
   const askDelete = () =>
     ask({

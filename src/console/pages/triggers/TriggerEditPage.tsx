@@ -3,7 +3,7 @@ import type { QueryKey, UseQueryOptions } from "@tanstack/react-query";
 import type { ComponentType } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
-import { useStored } from "../../parts/form/use-stored.ts";
+import { useStoredItem } from "../../parts/form/use-stored-item.ts";
 import { useOwnPrefix } from "../../parts/items/rights.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
@@ -39,7 +39,7 @@ export function TriggerEditPage<T, K extends QueryKey>({ noun, list, newAt, one,
   const { "*": rest = "" } = useParams<{ "*": string }>();
   const [search] = useSearchParams();
   const path = location === newAt(workspace) ? undefined : rest;
-  const { stored, error } = useStored(one(workspace, path ?? ""), path !== undefined);
+  const { stored, error } = useStoredItem(one(workspace, path ?? ""), path !== undefined);
   const prefix = useOwnPrefix(workspace);
   const ready = path === undefined ? prefix !== "" : stored !== undefined;
   const given = search.get("path");

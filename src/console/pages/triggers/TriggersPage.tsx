@@ -4,11 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { useMay } from "../../api/session.ts";
 import { PageHead } from "../../parts/PageHead.tsx";
-import { to, useWorkspace } from "../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../parts/places.ts";
 import { useTabs } from "../../parts/TabBar.tsx";
-import { routeList } from "./routes/queries.ts";
+import { routesQuery } from "./routes/queries.ts";
 import { RouteList } from "./routes/RouteList.tsx";
-import { socketList } from "./sockets/queries.ts";
+import { socketsQuery } from "./sockets/queries.ts";
 import { SocketList } from "./sockets/SocketList.tsx";
 
 /** HTTP routes and WebSocket triggers. */
@@ -20,15 +20,15 @@ export default function TriggersPage() {
     { value: "websockets", label: "WebSockets" },
   ]);
   const isRoutes = tab === "routes";
-  const routes = useQuery({ ...routeList(workspace), enabled: isRoutes }).data;
-  const sockets = useQuery({ ...socketList(workspace), enabled: !isRoutes }).data;
+  const routes = useQuery({ ...routesQuery(workspace), enabled: isRoutes }).data;
+  const sockets = useQuery({ ...socketsQuery(workspace), enabled: !isRoutes }).data;
   const newRoute = may("POST /w/{workspace}/http_triggers/create", "author") && (
-    <Button component={Link} href={to.newRoute(workspace)} leftSection={<IconPlus size={16} />}>
+    <Button component={Link} href={linkTo.newRoute(workspace)} leftSection={<IconPlus size={16} />}>
       New HTTP route
     </Button>
   );
   const newSocket = may("POST /w/{workspace}/websocket_triggers/create", "author") && (
-    <Button component={Link} href={to.newSocket(workspace)} leftSection={<IconPlus size={16} />}>
+    <Button component={Link} href={linkTo.newSocket(workspace)} leftSection={<IconPlus size={16} />}>
       New WebSocket trigger
     </Button>
   );

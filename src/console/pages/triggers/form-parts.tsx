@@ -8,7 +8,7 @@ import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 
 /** Returns the script or flow of an existing trigger, or the one proposed in the address. */
-export const runnableOf = (
+export const getInitialRunnable = (
   existing: { is_flow: boolean; script_path: string } | undefined,
   initial: RunnableRef | undefined,
 ): RunnableRef | undefined =>
@@ -20,7 +20,7 @@ export interface Naming {
   description: string;
 }
 
-/** Path, summary and description of the item. */
+/** Provides the fields for path, summary and description of an item. */
 export function useNaming(
   path: string,
   existing: { summary?: string | null; description?: string | null } | undefined,

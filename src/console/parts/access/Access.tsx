@@ -1,8 +1,8 @@
 import { Autocomplete, Badge, Button, Group, Modal, Select, Text } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Answer, call } from "../../api/call.ts";
-import { memberOf, whoami } from "../../api/session.ts";
+import { type Answer, callOperation } from "../../api/call.ts";
+import { memberQuery, whoamiQuery } from "../../api/session.ts";
 import { FormDialog, useAction } from "../actions.tsx";
 import { type Column, DataTable } from "../DataTable.tsx";
 import { Loading } from "../Loading.tsx";
@@ -37,11 +37,11 @@ const READS: Record<ItemKind, string> = {
 
 const rightsTo = (kind: ItemKind) => ({ read: READS[kind], write: "edits it too", owner: "owns it" });
 
-const accessTo = (workspace: string, kind: ItemKind, path: string) =>
+const accessQuery = (workspace: string, kind: ItemKind, path: string) =>
   queryOptions({
     queryKey: [workspace, "access", kind, path],
     queryFn: ({ signal }) =>
-      call("GET /w/{workspace}/acls/explain/{kind}/{path}", { workspace, kind, path }, signal),
+      callOperation("GET /w/{workspace}/acls/explain/{kind}/{path}", { workspace, kind, path }, signal),
   });
 
 const nameOf = (grantee: string) =>
@@ -78,9 +78,9 @@ interface Props {
 
 /** Shows who may do what with an item, and why. Users who may change grants can do so here. */
 export function Access({ workspace, kind, path }: Props) {
-  const found = useQuery(accessTo(workspace, kind, path));
-  const me = useQuery(whoami).data;
-  const username = useQuery(memberOf(workspace)).data?.username;
+  const found = useQuery(accessQuery(workspace, kind, path));
+  const me = useQuery(whoamiQuery).data;
+  const username = useQuery(memberQuery(workspace)).data?.username;
   const [isGiving, setGiving] = useState(false);
   const { act } = useAction();
   if (found.error) return <Problem error={found.error} retry={() => void found.refetch()} />;
@@ -90,7 +90,12 @@ export function Access({ workspace, kind, path }: Props) {
     kind !== "folder" && (me?.super_admin === true || (own !== undefined && own.right !== "read"));
   const take = (owner: string) =>
     act(async () => {
-      await call("POST /w/{workspace}/acls/remove/{kind}/{path}", { workspace, kind, path, body: { owner } });
+      await callOperation("POST /w/{workspace}/acls/remove/{kind}/{path}", {
+        workspace,
+        kind,
+        path,
+        body: { owner },
+      });
       return `The permission of ${owner} is revoked`;
     });
   const rights = rightsTo(kind);
@@ -166,8 +171,8 @@ function Give({ workspace, kind, path, opened, close }: Props & { opened: boolea
     queryKey: [workspace, "grantees"],
     queryFn: async ({ signal }) => {
       const [users, groups] = await Promise.all([
-        call("GET /w/{workspace}/users/list_usernames", { workspace }, signal),
-        call("GET /w/{workspace}/groups/listnames", { workspace }, signal),
+        callOperation("GET /w/{workspace}/users/list_usernames", { workspace }, signal),
+        callOperation("GET /w/{workspace}/groups/listnames", { workspace }, signal),
       ]);
       return [...users.map((name) => `u/${name}`), ...groups.map((name) => `g/${name}`)];
     },
@@ -182,7 +187,7 @@ function Give({ workspace, kind, path, opened, close }: Props & { opened: boolea
       isReady={/^[ug]\/./.test(owner)}
       action={async () => {
         const body = { owner, write: right === "write" };
-        await call("POST /w/{workspace}/acls/add/{kind}/{path}", { workspace, kind, path, body });
+        await callOperation("POST /w/{workspace}/acls/add/{kind}/{path}", { workspace, kind, path, body });
         setOwner("");
         return `${owner} ${rights[right]}`;
       }}

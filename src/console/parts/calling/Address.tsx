@@ -1,9 +1,9 @@
 import { Group, TextInput } from "@mantine/core";
-import { url } from "../../api/base.ts";
+import { toServerPath } from "../../api/base.ts";
 import { Copy } from "./Copy.tsx";
 
 /** Returns the base URL of the console, with its path prefix, without a trailing slash. */
-export const consoleAddress = (): string => new URL(url(""), location.href).href.replace(/\/$/, "");
+export const getConsoleUrl = (): string => new URL(toServerPath(""), location.href).href.replace(/\/$/, "");
 
 /** Text with a copy button, such as a URL or a token. */
 export const Copied = ({ label, value }: { label: string; value: string }) => (

@@ -1,6 +1,6 @@
 import { Autocomplete, Group, NumberInput, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { secretPlaces } from "./secret-places.ts";
+import { secretPathsQuery } from "./secret-paths.ts";
 import { SCHEMES, type Scheme, type Signature } from "./signatures.ts";
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
 
 /** How senders sign their requests, and with which secret. */
 export function SignatureInput({ workspace, value, change, readOnly = false }: Props) {
-  const variables = useQuery(secretPlaces(workspace)).data?.variables ?? [];
+  const variables = useQuery(secretPathsQuery(workspace)).data?.variables ?? [];
   const isTimed = value.scheme !== "github" && value.scheme !== "hmac_sha256";
   return (
     <>

@@ -8,7 +8,7 @@ let copied: string | undefined;
 
 const given = (): Clipboard | undefined => navigator.clipboard as Clipboard | undefined;
 
-/** @throws Error if the browser refuses */
+/** Copies a text to the clipboard, or to memory where there is no clipboard. @throws Error if the browser refuses */
 export async function copyText(text: string): Promise<void> {
   copied = text;
   const clipboard = given();

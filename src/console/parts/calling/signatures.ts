@@ -14,7 +14,7 @@ export const SCHEMES: { value: Scheme; label: string }[] = [
 
 export const NEW_SIGNATURE: Signature = { scheme: "standard_webhooks", secret: "" };
 
-export const schemeLabel = (scheme: Scheme): string =>
+export const getSchemeLabel = (scheme: Scheme): string =>
   SCHEMES.find(({ value }) => value === scheme)?.label ?? scheme;
 
 export const isSignatureComplete = ({ scheme, secret, header }: Signature): boolean =>

@@ -17,8 +17,11 @@ export const WEBHOOKS: { value: WebhookKind; label: string; about: string }[] = 
   },
 ];
 
-/** @param base the console's base URL, with its path prefix, without a trailing slash */
-export const webhookAddress = (
+/**
+ * Returns the URL of the webhook of a script or flow.
+ * @param base the console's base URL, with its path prefix, without a trailing slash
+ */
+export const formatWebhookUrl = (
   base: string,
   workspace: string,
   kind: WebhookKind,

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { tellProblem } from "../Problem.tsx";
+import { notifyError } from "../Problem.tsx";
 import { copyText } from "./clipboard.ts";
 
 const SHOWN_MS = 1_000;
@@ -13,6 +13,6 @@ export function useCopy(text: string | (() => string)) {
     return () => clearTimeout(timer);
   }, [isCopied]);
   const copy = () =>
-    void copyText(typeof text === "string" ? text : text()).then(() => setCopied(true), tellProblem);
+    void copyText(typeof text === "string" ? text : text()).then(() => setCopied(true), notifyError);
   return { isCopied, copy };
 }

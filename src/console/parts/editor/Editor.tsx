@@ -136,7 +136,7 @@ export default function Editor(props: Props) {
 /** Calls a function when the browser has nothing else to do, at the latest after this time. */
 const IDLE_TIMEOUT_MS = 200;
 
-/** @returns a function that cancels the call */
+/** Calls a function when the browser is idle. @returns a function that cancels the call */
 function whenIdle(act: () => void): () => void {
   if (typeof requestIdleCallback !== "function") {
     const timer = setTimeout(act);

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import type { Language } from "../items/languages.ts";
 import { useDebounced } from "./debounce.ts";
 
@@ -9,7 +9,11 @@ export function useAnalysis(workspace: string, language: Language, content: stri
   return useQuery({
     queryKey: [workspace, "scripts", "analysis", language, quiet],
     queryFn: ({ signal }) =>
-      call("POST /w/{workspace}/scripts/analyse", { workspace, body: { language, content: quiet } }, signal),
+      callOperation(
+        "POST /w/{workspace}/scripts/analyse",
+        { workspace, body: { language, content: quiet } },
+        signal,
+      ),
     placeholderData: keepPreviousData,
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,

@@ -18,9 +18,9 @@ export class SavedElsewhere extends Error {
 }
 
 export interface DraftStore<T> {
-  /** @throws SavedElsewhere */
+  /** Stores the draft. @throws SavedElsewhere */
   save: (draft: T) => Promise<void>;
-  /** @throws SavedElsewhere */
+  /** Checks that the stored draft is the one that this editor knows. @throws SavedElsewhere */
   check?: () => Promise<void>;
   /** Lets the next save replace what was saved elsewhere. */
   takeOver?: () => Promise<void>;

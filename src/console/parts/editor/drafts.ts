@@ -1,5 +1,5 @@
 /** Drafts stored on the server: one per user and item, whichever tab or browser it is edited in. */
-import { ask, call } from "../../api/call.ts";
+import { callOperation, sendRequest } from "../../api/call.ts";
 import { ApiError, ConnectionLost } from "../../api/errors.ts";
 import { isSame } from "../../api/json.ts";
 import { type DraftStore, SavedElsewhere } from "./draft-saver.ts";
@@ -17,7 +17,7 @@ const running = new Map<string, Promise<unknown>>();
 const keyOf = ({ workspace, kind, path }: DraftPlace) => `${workspace} ${kind} ${path}`;
 
 /** Waits until the saves of an item that this page has begun have ended. */
-export const endOfSaves = async (place: DraftPlace): Promise<void> => {
+export const awaitSaves = async (place: DraftPlace): Promise<void> => {
   await running.get(keyOf(place))?.catch(() => undefined);
 };
 
@@ -34,7 +34,7 @@ export class StoredDraft<T> implements DraftStore<T> {
     this.#revision = revision ?? null;
   }
 
-  /** @throws SavedElsewhere, ApiError, ConnectionLost */
+  /** Saves the draft after the saves that are under way. @throws SavedElsewhere, ApiError, ConnectionLost */
   readonly save = (draft: T): Promise<void> => {
     const key = keyOf(this.#place);
     const saving = this.#save(draft).finally(() => {
@@ -48,7 +48,7 @@ export class StoredDraft<T> implements DraftStore<T> {
     const { workspace, kind, path } = this.#place;
     const body = { path, typ: kind, value: draft, replaces: this.#revision };
     try {
-      const response = await ask("POST /w/{workspace}/drafts/create", { workspace, body });
+      const response = await sendRequest("POST /w/{workspace}/drafts/create", { workspace, body });
       this.#revision = response.headers.get("draft-revision");
       this.#unanswered = undefined;
     } catch (error) {
@@ -62,7 +62,10 @@ export class StoredDraft<T> implements DraftStore<T> {
     }
   }
 
-  /** @throws SavedElsewhere if there is a draft that the editor has neither saved nor read */
+  /**
+   * Checks that the draft was not changed elsewhere.
+   * @throws SavedElsewhere if there is a draft that the editor has neither saved nor read
+   */
   readonly check = async (): Promise<void> => {
     const before = this.#revision;
     const { draft, draft_revision } = await this.#read();
@@ -80,15 +83,15 @@ export class StoredDraft<T> implements DraftStore<T> {
   #read() {
     const { workspace, kind, path } = this.#place;
     return kind === "flow"
-      ? call("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path })
-      : call("GET /w/{workspace}/scripts/get/draft/{path}", { workspace, path });
+      ? callOperation("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path })
+      : callOperation("GET /w/{workspace}/scripts/get/draft/{path}", { workspace, path });
   }
 }
 
 /** Deletes a draft. It is not an error if it no longer exists, for example because of a deployment. */
 export async function discardDraft({ workspace, kind, path }: DraftPlace): Promise<void> {
   try {
-    await call("DELETE /w/{workspace}/drafts/delete/{kind}/{path}", { workspace, kind, path });
+    await callOperation("DELETE /w/{workspace}/drafts/delete/{kind}/{path}", { workspace, kind, path });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 404) throw error;
   }

@@ -52,4 +52,4 @@ end
 `,
 };
 
-export const initialCode = (language: Language): string => BEGINNINGS[language] ?? "";
+export const getInitialCode = (language: Language): string => BEGINNINGS[language] ?? "";

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { useLocation } from "wouter";
-import { call } from "../../api/call.ts";
-import { memberOf } from "../../api/session.ts";
-import { useQuestion } from "../actions.tsx";
-import { to } from "../places.ts";
+import { callOperation } from "../../api/call.ts";
+import { memberQuery } from "../../api/session.ts";
+import { useConfirmation } from "../actions.tsx";
+import { linkTo } from "../places.ts";
 import { type DraftKind, type DraftPlace, discardDraft } from "./drafts.ts";
 
 /** Stops saving the draft, then performs the action. */
@@ -25,7 +25,7 @@ export function useDiscard({ workspace, kind, path, refetch, reopen }: Discardin
   discard: (end: End) => void;
   dialog: ReactNode;
 } {
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const discard = (end: End) =>
     ask({
       title: "Discard the draft?",
@@ -57,15 +57,15 @@ export function useDiscardNew({ begunBy, otherDrafts, isOverArchived, ...place }
   dialog: ReactNode;
 } {
   const { workspace, kind, path } = place;
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const [, go] = useLocation();
-  const username = useQuery(memberOf(workspace)).data?.username;
+  const username = useQuery(memberQuery(workspace)).data?.username;
   const isOnlyOwn = begunBy === username && otherDrafts.length === 0;
   const remove = () => {
     if (!isOnlyOwn) return discardDraft(place);
     return kind === "flow"
-      ? call("DELETE /w/{workspace}/flows/delete/{path}", { workspace, path })
-      : call("POST /w/{workspace}/scripts/delete/p/{path}", { workspace, path });
+      ? callOperation("DELETE /w/{workspace}/flows/delete/{path}", { workspace, path })
+      : callOperation("POST /w/{workspace}/scripts/delete/p/{path}", { workspace, path });
   };
   const discard = (end: End) =>
     ask({
@@ -78,7 +78,7 @@ export function useDiscardNew({ begunBy, otherDrafts, isOverArchived, ...place }
       label: "Discard",
       action: async () => {
         await end(async () => void (await remove()));
-        go(to.home(workspace));
+        go(linkTo.home(workspace));
         return undefined;
       },
     });

@@ -19,7 +19,7 @@ import {
   useState,
 } from "react";
 import { Card, type CardProps, type Decoration } from "./Card.tsx";
-import { listWidth } from "./size.ts";
+import { computeListWidth } from "./size.ts";
 import { countSteps, type StepNode, type StepPath } from "./tree.ts";
 
 /** In larger flows, boxes are collapsed initially. */
@@ -78,7 +78,7 @@ export function Graph({ nodes, failure, selected, marked = NONE, select, decorat
   const isSelected = useCallback((id: string) => id === selected || marked.has(id), [selected, marked]);
   const shared = { select, toggle, decorate, editing, isClosed };
   const width = useMemo(
-    () => listWidth(failure ? [...nodes, failure] : nodes, isClosed),
+    () => computeListWidth(failure ? [...nodes, failure] : nodes, isClosed),
     [nodes, failure, isClosed],
   );
   const latest = useRef(width);

@@ -1,6 +1,6 @@
 import { ActionIcon, Group, Select } from "@mantine/core";
 import { IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
-import { STATES, stateOf } from "../run-state.tsx";
+import { getRunState, STATES } from "../run-state.tsx";
 import type { StepJob } from "./run-model.ts";
 
 interface Props {
@@ -39,7 +39,7 @@ export function Iterations({ of, iterations, picked, pick }: Props) {
         onChange={(next) => next !== null && pick(Number(next))}
         data={iterations.slice(0, MAX_OPTIONS).map((each) => ({
           value: String(each.index ?? 0),
-          label: `${(each.index ?? 0) + 1}: ${STATES[stateOf(each)].word.toLowerCase()}`,
+          label: `${(each.index ?? 0) + 1}: ${STATES[getRunState(each)].word.toLowerCase()}`,
         }))}
       />
       <ActionIcon

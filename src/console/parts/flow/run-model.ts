@@ -1,6 +1,6 @@
 /** Assigns the jobs of a flow run to the steps of the flow's tree. */
 import type { Answer } from "../../api/call.ts";
-import { type RunState, stateOf } from "../run-state.tsx";
+import { getRunState, type RunState } from "../run-state.tsx";
 import type { StepNode } from "./tree.ts";
 
 export type FlowSteps = Answer<"GET /w/{workspace}/jobs/flow/steps/{flow_job_id}">;
@@ -29,16 +29,16 @@ export interface StepOutline extends Pick<StepNode, "id" | "kind"> {
   bodies: { nodes: StepOutline[]; skipsFailures: boolean }[];
 }
 
-export const outlineOf = ({ id, kind, bodies }: StepNode): StepOutline => ({
+export const createOutline = ({ id, kind, bodies }: StepNode): StepOutline => ({
   id,
   kind,
-  bodies: bodies.map(({ nodes, skipsFailures }) => ({ nodes: nodes.map(outlineOf), skipsFailures })),
+  bodies: bodies.map(({ nodes, skipsFailures }) => ({ nodes: nodes.map(createOutline), skipsFailures })),
 });
 
 const isFrame = ({ job_kind }: StepJob) => job_kind === "flownode";
 
 /** Returns the newest attempt of each iteration. */
-function iterationsOf(jobs: StepJob[]): StepJob[] {
+function listIterations(jobs: StepJob[]): StepJob[] {
   const newest: StepJob[] = [];
   for (const job of jobs) newest[job.index ?? 0] = job;
   return newest.filter(Boolean);
@@ -61,10 +61,7 @@ export class RunModel {
     this.place(nodes, root);
   }
 
-  /**
-   * The step that explains why steps failed as a whole: the last one that failed, as none after it ran. What failed before
-   * it did not end the run.
-   */
+  /** Finds the step whose failure ended the run: the last one that failed. The run continued after earlier failures. */
   culpritOf(nodes: StepOutline[]): string | undefined {
     for (const { id, bodies } of nodes.toReversed()) {
       if (this.seen.get(id)?.state !== "failed") continue;
@@ -74,7 +71,7 @@ export class RunModel {
   }
 
   private stateOf(job: StepJob): RunState {
-    return this.awaited.has(job.id) ? "suspended" : stateOf(job);
+    return this.awaited.has(job.id) ? "suspended" : getRunState(job);
   }
 
   private place(nodes: StepOutline[], frame: string): void {
@@ -90,13 +87,13 @@ export class RunModel {
       if (node.kind === "choice") this.placeBranch(node, job);
       return;
     }
-    const iterations = iterationsOf(jobs);
+    const iterations = listIterations(jobs);
     if (node.kind === "all") {
       this.note(node, { job, attempts: [], state: this.together(node, iterations) });
       for (const each of iterations) this.place(node.bodies[each.index ?? 0]?.nodes ?? [], each.id);
       return;
     }
-    const failed = iterations.find((each) => stateOf(each) === "failed");
+    const failed = iterations.find((each) => getRunState(each) === "failed");
     const wanted = iterations.find(({ index }) => index === this.picked[node.id]);
     const shown = wanted ?? failed ?? iterations.at(-1)!;
     this.note(node, {

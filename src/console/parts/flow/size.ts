@@ -18,12 +18,12 @@ function stepWidth({ bodies, parallel, id }: StepNode, isClosed: (id: string) =>
   if (isClosed(id)) return head;
   const widths = bodies.map(
     ({ nodes, label }) =>
-      Math.max(listWidth(nodes, isClosed), Math.min(label.length * CHARACTER, LABEL)) + BODY,
+      Math.max(computeListWidth(nodes, isClosed), Math.min(label.length * CHARACTER, LABEL)) + BODY,
   );
   const inner = parallel ? widths.reduce((sum, each) => sum + each, 0) : Math.max(...widths);
   return Math.max(head, inner + BORDERS);
 }
 
 /** Returns the width of a list of steps. @param isClosed whether the steps in a frame are hidden */
-export const listWidth = (nodes: StepNode[], isClosed: (id: string) => boolean): number =>
+export const computeListWidth = (nodes: StepNode[], isClosed: (id: string) => boolean): number =>
   nodes.reduce((widest, node) => Math.max(widest, stepWidth(node, isClosed)), CARD);

@@ -1,7 +1,7 @@
 /** Converts the value of a flow to a tree of steps for display. */
 
-import { type Fields, getAt, isRecord, isSame, recordsOf } from "../../api/json.ts";
-import { languageLabel } from "../items/languages.ts";
+import { type Fields, filterRecords, getAt, isRecord, isSame } from "../../api/json.ts";
+import { getLanguageLabel } from "../items/languages.ts";
 
 /** Path from the root of the flow: names of fields and indexes of lists. */
 export type StepPath = readonly (string | number)[];
@@ -54,10 +54,10 @@ export interface Body {
 }
 
 /** Lists the bodies of a step in display order. */
-export function bodiesOf({ value }: Fields): Body[] {
+export function listBodies({ value }: Fields): Body[] {
   if (!isRecord(value)) return [];
   const labelled = (labelOf: (branch: Fields, index: number) => string): Body[] =>
-    recordsOf(value.branches).map((branch, index) => ({
+    filterRecords(value.branches).map((branch, index) => ({
       path: ["value", "branches", index, "modules"],
       label: textOf(branch.summary) || labelOf(branch, index),
       skipsFailures: value.type === "branchall" && branch.skip_failure === true,
@@ -82,7 +82,7 @@ function detailOf(value: Fields): string {
   const iterator = isRecord(value.iterator) ? value.iterator : {};
   switch (value.type) {
     case "rawscript":
-      return languageLabel(textOf(value.language));
+      return getLanguageLabel(textOf(value.language));
     case "script":
     case "flow":
       return textOf(value.path);
@@ -118,7 +118,7 @@ function nodeOf(step: Fields, path: StepPath, keys: StepKeys): StepNode {
     kind,
     detail: detailOf(value),
     notes: notesOf(step, value),
-    bodies: bodiesOf(step).map((body) => {
+    bodies: listBodies(step).map((body) => {
       const list = [...path, ...body.path];
       return {
         label: body.label,
@@ -140,7 +140,7 @@ const nodesOf = (modules: unknown, list: StepPath, keys: StepKeys): StepNode[] =
 type StepKeys = ReadonlyMap<unknown, string> | undefined;
 
 /** Returns the steps of a flow in order, with the preprocessor first, and its failure step separately. */
-export function treeOf(
+export function buildTree(
   value: unknown,
   keys?: StepKeys,
 ): { nodes: StepNode[]; failure: StepNode | undefined } {
@@ -152,7 +152,7 @@ export function treeOf(
   return { nodes: first ? [first, ...nodes] : nodes, failure: single("failure_module") };
 }
 
-export type Tree = ReturnType<typeof treeOf>;
+export type Tree = ReturnType<typeof buildTree>;
 
 /** Replaces the nodes that equal those of an earlier tree by these, so that they are not rendered again. */
 export function reuseNodes({ nodes, failure }: Tree, before: Tree): Tree {

@@ -1,10 +1,10 @@
 import { Fieldset, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, type Ref, Suspense, useCallback, useEffect, useMemo, useState } from "react";
-import { runnable } from "../items/runnables.ts";
+import { runnableQuery } from "../items/runnables.ts";
 import { Loading } from "../Loading.tsx";
 import { JsonArguments } from "./JsonArguments.tsx";
-import { hasFields, prepare } from "./prepare.ts";
+import { hasFields, prepareForm } from "./prepare.ts";
 import type { RunnableRef } from "./RunnableInput.tsx";
 import type { Validate } from "./SchemaForm.tsx";
 
@@ -24,9 +24,9 @@ interface Props {
 
 /** Arguments of a script or flow, as part of a larger form. */
 export function ArgumentsInput({ workspace, of, value, change, tellReady, validate }: Props) {
-  const found = useQuery(runnable(workspace, of.kind, of.path));
+  const found = useQuery(runnableQuery(workspace, of.kind, of.path));
   const schema = found.data?.schema;
-  const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
+  const fields = useMemo(() => hasFields(prepareForm(schema)), [schema]);
   const [isLoaded, setLoaded] = useState(false);
   const [isValid, setValid] = useState(true);
   const ready = useCallback(() => setLoaded(true), []);

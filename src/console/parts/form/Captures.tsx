@@ -2,13 +2,13 @@ import { Button, Group, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import type { Capture } from "../../api/interface.d.ts";
-import { tellProblem } from "../Problem.tsx";
-import { type RunnableKind, to } from "../places.ts";
+import { notifyError } from "../Problem.tsx";
+import { linkTo, type RunnableKind } from "../places.ts";
 import { ResultPanel } from "../result/ResultPanel.tsx";
 import { Moment } from "../time.tsx";
-import { passArguments } from "./kept/handover.ts";
+import { passArguments } from "./history-state/handover.ts";
 
 /** Interval at which the server is told that the user is still watching. */
 const PING_MS = 10_000;
@@ -34,7 +34,7 @@ export function Captures({ workspace, kind, path, base, take, explain }: Props) 
   const captures = useQuery({
     queryKey: [workspace, "captures", kind, path],
     queryFn: ({ signal }) =>
-      call(
+      callOperation(
         "GET /w/{workspace}/capture/list/{runnable_kind}/{path}",
         { workspace, runnable_kind: kind, path, query: { trigger_kind: "webhook", per_page: 5 } },
         signal,
@@ -45,29 +45,30 @@ export function Captures({ workspace, kind, path, base, take, explain }: Props) 
     if (!isOn) return;
     const input = { workspace, trigger_kind: "webhook", runnable_kind: kind, path };
     const ping = () =>
-      void call("POST /w/{workspace}/capture/ping_config/{trigger_kind}/{runnable_kind}/{path}", input).catch(
-        tellProblem,
-      );
+      void callOperation(
+        "POST /w/{workspace}/capture/ping_config/{trigger_kind}/{runnable_kind}/{path}",
+        input,
+      ).catch(notifyError);
     ping();
     const timer = setInterval(ping, PING_MS);
     return () => clearInterval(timer);
   }, [isOn, workspace, kind, path]);
   const begin = async () => {
     try {
-      await call("POST /w/{workspace}/capture/set_config", {
+      await callOperation("POST /w/{workspace}/capture/set_config", {
         workspace,
         body: { trigger_kind: "webhook", path, is_flow: kind === "flow" },
       });
       setOn(true);
     } catch (error) {
-      tellProblem(error);
+      notifyError(error);
     }
   };
   /** Uses the arguments of a request: for the inputs of a flow, or for a run. */
   const use = (capture: Capture) => {
     const args = argumentsOf(capture);
     if (take) return take(args);
-    const form = to.begin(workspace, kind, path);
+    const form = linkTo.begin(workspace, kind, path);
     passArguments(form, args);
     go(form);
   };

@@ -1,6 +1,6 @@
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { flowList, scriptList } from "../lists.ts";
+import { flowsQuery, scriptsQuery } from "../lists.ts";
 import type { RunnableKind } from "../places.ts";
 
 export interface RunnableRef {
@@ -19,8 +19,8 @@ const keyOf = ({ kind, path }: RunnableRef) => `${kind} ${path}`;
 
 /** Select for a script or flow. */
 export function RunnableInput({ workspace, label, value, change }: Props) {
-  const scripts = useQuery(scriptList(workspace)).data ?? [];
-  const flows = useQuery(flowList(workspace)).data ?? [];
+  const scripts = useQuery(scriptsQuery(workspace)).data ?? [];
+  const flows = useQuery(flowsQuery(workspace)).data ?? [];
   const optionsOf = (kind: RunnableKind, items: { path: string; summary: string }[]) =>
     items.map(({ path, summary }) => ({
       value: keyOf({ kind, path }),

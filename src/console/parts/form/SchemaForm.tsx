@@ -3,7 +3,7 @@ import Form from "@rjsf/mantine";
 import type { RJSFValidationError } from "@rjsf/utils";
 import { type Ref, useEffect, useImperativeHandle, useMemo, useRef } from "react";
 import { VariableWidget } from "./pickers.tsx";
-import { prepare } from "./prepare.ts";
+import { prepareForm } from "./prepare.ts";
 import { TEMPLATES } from "./templates.tsx";
 import { validator } from "./validator.ts";
 import { CheckboxWidget, FileWidget, JsonField, MomentWidget } from "./widgets.tsx";
@@ -26,14 +26,14 @@ interface Props {
   validate?: Ref<Validate>;
 }
 
-/** The library itself finds fields in form elements only. */
+/** Focuses the field of a validation error. The library itself finds fields in form elements only. */
 const focusOn = ({ property = "" }: RJSFValidationError) =>
   document.getElementById(`root${property.replaceAll(".", "_")}`)?.focus();
 
 export default function SchemaForm({ id, schema, value, change, submit, ready, validate }: Props) {
   const form = useRef<{ validateForm: Validate }>(null);
   useImperativeHandle(validate, () => () => form.current?.validateForm() ?? true, []);
-  const prepared = useMemo(() => prepare(schema), [schema]);
+  const prepared = useMemo(() => prepareForm(schema), [schema]);
   // The form fills in defaults while it is made, when nothing else may change yet.
   const isMade = useRef(false);
   const filled = useRef<Props["value"]>(undefined);

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import { flowList, scriptList } from "../lists.ts";
+import { flowsQuery, scriptsQuery } from "../lists.ts";
 
-/** Returns what can be called when something fails, as settings and schedules name it: `script/f/ops/tell`. */
+/** Lists the scripts and flows that can handle failures, in the form of settings and schedules: `script/f/ops/tell`. */
 export function useHandlerChoices(workspace: string): string[] {
-  const scripts = useQuery(scriptList(workspace)).data ?? [];
-  const flows = useQuery(flowList(workspace)).data ?? [];
+  const scripts = useQuery(scriptsQuery(workspace)).data ?? [];
+  const flows = useQuery(flowsQuery(workspace)).data ?? [];
   return [...scripts.map(({ path }) => `script/${path}`), ...flows.map(({ path }) => `flow/${path}`)];
 }

@@ -5,7 +5,7 @@ import { guardLeaving } from "../../api/leaving.ts";
 /** Events that come before users change anything. */
 const INTERACTIONS = ["pointerdown", "keydown", "input"];
 
-/** As it would be saved: fields without a value are no fields. */
+/** Returns the values as they would be saved: without empty fields. */
 const asSaved = (values: unknown): unknown => parseJson(writeJson(values));
 
 /**

@@ -4,7 +4,7 @@ import type { WidgetProps } from "@rjsf/utils";
 import { IconBraces } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import { useWorkspace } from "../places.ts";
 import { type Common, JsonText } from "./JsonText.tsx";
 import { isPassword } from "./prepare.ts";
@@ -18,7 +18,11 @@ export function ResourceField({ type, value, change, ...common }: Common & { typ
   const resources = useQuery({
     queryKey: [workspace, "resources", "list", type],
     queryFn: ({ signal }) =>
-      call("GET /w/{workspace}/resources/list", { workspace, query: { resource_type: type } }, signal),
+      callOperation(
+        "GET /w/{workspace}/resources/list",
+        { workspace, query: { resource_type: type } },
+        signal,
+      ),
   }).data;
   if (typeof value === "object" && value !== null)
     return <JsonText {...common} value={value} change={change} />;
@@ -102,7 +106,11 @@ function Variables({ take }: { take: (path: string) => void }) {
   const variables = useQuery({
     queryKey: [workspace, "variables", "names"],
     queryFn: ({ signal }) =>
-      call("GET /w/{workspace}/variables/list", { workspace, query: { per_page: MAX_VARIABLES } }, signal),
+      callOperation(
+        "GET /w/{workspace}/variables/list",
+        { workspace, query: { per_page: MAX_VARIABLES } },
+        signal,
+      ),
   }).data;
   return (
     <Select

@@ -4,7 +4,7 @@ import { isRecord } from "../../api/json.ts";
 
 type Schema = Record<string, unknown>;
 
-export interface Prepared {
+export interface PreparedForm {
   schema: RJSFSchema;
   ui: UiSchema;
 }
@@ -29,7 +29,7 @@ function namesInOrder(schema: Schema): string[] {
   return [...new Set([...(order as string[]), ...names])];
 }
 
-function fieldOf(given: unknown): Prepared {
+function fieldOf(given: unknown): PreparedForm {
   const schema: Schema = isRecord(given) ? { ...given } : {};
   const { type, format, contentEncoding } = schema;
   const ui: UiSchema = {};
@@ -74,7 +74,7 @@ function fieldOf(given: unknown): Prepared {
   return { schema: schema as RJSFSchema, ui };
 }
 
-function objectOf(schema: Schema): Prepared {
+function objectOf(schema: Schema): PreparedForm {
   const ui: UiSchema = {};
   const properties: Record<string, RJSFSchema> = {};
   const names = namesInOrder(schema);
@@ -89,10 +89,11 @@ function objectOf(schema: Schema): Prepared {
 }
 
 /** Prepares the schema of an object; other schemas yield no fields. */
-export function prepare(given: unknown): Prepared {
+export function prepareForm(given: unknown): PreparedForm {
   const schema: Schema = isRecord(given) ? { ...given } : {};
   delete schema.$schema;
   return objectOf({ ...schema, type: "object" });
 }
 
-export const hasFields = ({ schema }: Prepared): boolean => Object.keys(schema.properties ?? {}).length > 0;
+export const hasFields = ({ schema }: PreparedForm): boolean =>
+  Object.keys(schema.properties ?? {}).length > 0;

@@ -21,8 +21,8 @@ function errorsOf(schema: RJSFSchema, data: unknown): OutputUnit[] {
 /** Keywords whose errors only repeat nested errors. */
 const ABOUT_OTHERS = new Set(["properties", "items", "allOf", "$ref", "prefixItems"]);
 
-/** `#/list/0/name` → `.list.0.name` */
-const placeOf = (pointer: string) =>
+/** Converts a JSON pointer to the library's path: `#/list/0/name` → `.list.0.name`. */
+const toFieldPath = (pointer: string) =>
   pointer
     .slice(1)
     .split("/")
@@ -39,7 +39,7 @@ const WORDS: Record<string, string> = {
 
 function toError({ keyword, error, instanceLocation }: OutputUnit): RJSFValidationError {
   const missing = keyword === "required" ? /"([^"]+)"/.exec(error)?.[1] : undefined;
-  const property = placeOf(instanceLocation) + (missing === undefined ? "" : `.${missing}`);
+  const property = toFieldPath(instanceLocation) + (missing === undefined ? "" : `.${missing}`);
   const message = WORDS[keyword] ?? error;
   return { name: keyword, property, message, stack: `${property.slice(1)} ${message}` };
 }

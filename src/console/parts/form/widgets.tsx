@@ -2,7 +2,7 @@
 import { Checkbox, FileInput, TextInput } from "@mantine/core";
 import type { FieldProps, WidgetProps } from "@rjsf/utils";
 import { useState } from "react";
-import { localOf } from "../time.tsx";
+import { formatLocalInput } from "../time.tsx";
 import { JsonText } from "./JsonText.tsx";
 import { ResourceField } from "./pickers.tsx";
 
@@ -68,7 +68,7 @@ export function MomentWidget({
       disabled={Boolean(disabled)}
       description={schema.description}
       error={rawErrors?.join(", ")}
-      value={localOf(value)}
+      value={formatLocalInput(value)}
       onChange={({ currentTarget }) =>
         onChange(currentTarget.value === "" ? undefined : new Date(currentTarget.value).toISOString())
       }

@@ -2,9 +2,9 @@ import { Title } from "@mantine/core";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
 import { DataTable } from "../DataTable.tsx";
-import { to } from "../places.ts";
+import { linkTo } from "../places.ts";
 import { State } from "../run-state.tsx";
-import { duration, Moment } from "../time.tsx";
+import { formatDuration, Moment } from "../time.tsx";
 
 /** The last runs started by a trigger. */
 export function LastRuns({ workspace, runs }: { workspace: string; runs: Job[] }) {
@@ -24,7 +24,7 @@ export function LastRuns({ workspace, runs }: { workspace: string; runs: Job[] }
               name: "When",
               width: "minmax(0, 1fr)",
               cell: (job) => (
-                <Link href={to.run(workspace, job.id)}>
+                <Link href={linkTo.run(workspace, job.id)}>
                   <Moment at={job.started_at ?? job.scheduled_for ?? job.created_at} />
                 </Link>
               ),
@@ -32,7 +32,7 @@ export function LastRuns({ workspace, runs }: { workspace: string; runs: Job[] }
             {
               name: "Took",
               width: "6rem",
-              cell: ({ duration_ms }) => (duration_ms === undefined ? "" : duration(duration_ms)),
+              cell: ({ duration_ms }) => (duration_ms === undefined ? "" : formatDuration(duration_ms)),
             },
           ]}
         />

@@ -1,8 +1,8 @@
 /** Form fields for the path of a new script or flow: owner, name and summary. */
 import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { call } from "../../api/call.ts";
-import { memberOf } from "../../api/session.ts";
+import { callOperation } from "../../api/call.ts";
+import { memberQuery } from "../../api/session.ts";
 import { useMayWrite } from "./rights.ts";
 
 export interface NewPath {
@@ -12,17 +12,17 @@ export interface NewPath {
   summary: string;
 }
 
-/** Valid names below an owner: letters, digits, `_`, `-` and `/`. */
-export const isName = (name: string): boolean => /^[\w-]+(\/[\w-]+)*$/.test(name);
+/** Whether a name below an owner is valid: letters, digits, `_`, `-` and `/`. */
+export const isValidName = (name: string): boolean => /^[\w-]+(\/[\w-]+)*$/.test(name);
 
 /** Returns the owners below which the user may create items, the user first. */
 export function useOwners(workspace: string): string[] {
-  const member = useQuery(memberOf(workspace)).data;
+  const member = useQuery(memberQuery(workspace)).data;
   const mayWrite = useMayWrite(workspace);
   const folders =
     useQuery({
       queryKey: [workspace, "folders", "names"],
-      queryFn: ({ signal }) => call("GET /w/{workspace}/folders/listnames", { workspace }, signal),
+      queryFn: ({ signal }) => callOperation("GET /w/{workspace}/folders/listnames", { workspace }, signal),
     }).data ?? [];
   if (!member) return [];
   const owned = folders.map((each) => `f/${each}`).filter((owner) => mayWrite(`${owner}/`));

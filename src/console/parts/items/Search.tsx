@@ -2,10 +2,10 @@
 import { TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useAddress } from "../use-address.ts";
+import { useUrlParameters } from "../use-url-parameters.ts";
 
 /** Returns a check whether a text contains all words of a search, ignoring case. */
-export function matcher(search: string): (text: string) => boolean {
+export function createMatcher(search: string): (text: string) => boolean {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return (text) => {
     const said = text.toLowerCase();
@@ -20,9 +20,9 @@ export function useSearch<T>(
   rows: T[],
   of: (row: T) => string,
 ): [rows: T[], field: ReactNode] {
-  const address = useAddress({ push: false });
+  const address = useUrlParameters({ push: false });
   const text = address.get("q");
-  const matches = matcher(text);
+  const matches = createMatcher(text);
   const field = (
     <TextInput
       data-search

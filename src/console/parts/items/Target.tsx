@@ -1,10 +1,14 @@
 import { Anchor } from "@mantine/core";
 import { Link } from "wouter";
-import { to } from "../places.ts";
+import { linkTo } from "../places.ts";
 
 /** Link to the script or flow that a trigger starts. */
 export const Target = ({ workspace, path, isFlow }: { workspace: string; path: string; isFlow: boolean }) => (
-  <Anchor component={Link} href={isFlow ? to.flow(workspace, path) : to.script(workspace, path)} fz="sm">
+  <Anchor
+    component={Link}
+    href={isFlow ? linkTo.flow(workspace, path) : linkTo.script(workspace, path)}
+    fz="sm"
+  >
     {path}
   </Anchor>
 );

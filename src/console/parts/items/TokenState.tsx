@@ -1,5 +1,5 @@
 import { Badge, Tooltip } from "@mantine/core";
-import { exactly } from "../time.tsx";
+import { formatExactTime } from "../time.tsx";
 
 interface Props {
   is_expired: boolean;
@@ -12,11 +12,11 @@ export function TokenState({ is_expired, refresh_error, expires_at }: Props) {
   const [word, color, more] = refresh_error
     ? ["refresh failed", "red", refresh_error]
     : is_expired
-      ? ["token expired", "red", expires_at ? `since ${exactly(expires_at)}` : ""]
+      ? ["token expired", "red", expires_at ? `since ${formatExactTime(expires_at)}` : ""]
       : [
           "connected",
           "green",
-          expires_at ? `its token expires ${exactly(expires_at)}` : "its token does not expire",
+          expires_at ? `its token expires ${formatExactTime(expires_at)}` : "its token does not expire",
         ];
   return (
     <Tooltip label={more} multiline maw={320}>

@@ -1,11 +1,11 @@
 import { Anchor, Modal, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import { Loading } from "../Loading.tsx";
 import { readAll } from "../lists.ts";
-import { messageOf, Problem } from "../Problem.tsx";
-import { to } from "../places.ts";
+import { getErrorMessage, Problem } from "../Problem.tsx";
+import { linkTo } from "../places.ts";
 
 /** Finds a path as a whole word: `u/ann/key` is not in `u/ann/key_2`. */
 function holds(text: string, path: string): boolean {
@@ -27,55 +27,63 @@ interface Source {
 const SOURCES: Source[] = [
   {
     name: "script",
-    page: to.script,
+    page: linkTo.script,
     list: async (workspace, signal) =>
-      (await call("GET /w/{workspace}/scripts/list_search", { workspace }, signal)).map(
+      (await callOperation("GET /w/{workspace}/scripts/list_search", { workspace }, signal)).map(
         ({ path, content }) => ({ path, within: content }),
       ),
   },
   {
     name: "flow",
-    page: to.flow,
+    page: linkTo.flow,
     list: async (workspace, signal) =>
-      (await call("GET /w/{workspace}/flows/list_search", { workspace }, signal)).map(({ path, value }) => ({
-        path,
-        within: value,
-      })),
+      (await callOperation("GET /w/{workspace}/flows/list_search", { workspace }, signal)).map(
+        ({ path, value }) => ({
+          path,
+          within: value,
+        }),
+      ),
   },
   {
     name: "app",
-    page: to.app,
+    page: linkTo.app,
     list: async (workspace, signal) =>
-      (await call("GET /w/{workspace}/apps/list_search", { workspace }, signal)).map(({ path, value }) => ({
-        path,
-        within: value,
-      })),
+      (await callOperation("GET /w/{workspace}/apps/list_search", { workspace }, signal)).map(
+        ({ path, value }) => ({
+          path,
+          within: value,
+        }),
+      ),
   },
   {
     name: "resource",
-    page: to.resource,
+    page: linkTo.resource,
     list: async (workspace, signal) =>
-      (await call("GET /w/{workspace}/resources/list_search", { workspace }, signal)).map(
+      (await callOperation("GET /w/{workspace}/resources/list_search", { workspace }, signal)).map(
         ({ path, value }) => ({ path, within: value }),
       ),
   },
   {
     name: "schedule",
-    page: to.schedule,
+    page: linkTo.schedule,
     list: async (workspace, signal) =>
-      (await readAll((query) => call("GET /w/{workspace}/schedules/list", { workspace, query }, signal))).map(
-        ({ path, args, on_failure_extra_args, on_recovery_extra_args, on_success_extra_args }) => ({
-          path,
-          within: [args, on_failure_extra_args, on_recovery_extra_args, on_success_extra_args],
-        }),
-      ),
+      (
+        await readAll((query) =>
+          callOperation("GET /w/{workspace}/schedules/list", { workspace, query }, signal),
+        )
+      ).map(({ path, args, on_failure_extra_args, on_recovery_extra_args, on_success_extra_args }) => ({
+        path,
+        within: [args, on_failure_extra_args, on_recovery_extra_args, on_success_extra_args],
+      })),
   },
   {
     name: "HTTP route",
-    page: to.route,
+    page: linkTo.route,
     list: async (workspace, signal) =>
       (
-        await readAll((query) => call("GET /w/{workspace}/http_triggers/list", { workspace, query }, signal))
+        await readAll((query) =>
+          callOperation("GET /w/{workspace}/http_triggers/list", { workspace, query }, signal),
+        )
       ).map(({ path, authentication_resource_path, signature }) => ({
         path,
         within: [authentication_resource_path, signature?.secret],
@@ -83,11 +91,11 @@ const SOURCES: Source[] = [
   },
   {
     name: "WebSocket trigger",
-    page: to.socket,
+    page: linkTo.socket,
     list: async (workspace, signal) =>
       (
         await readAll((query) =>
-          call("GET /w/{workspace}/websocket_triggers/list", { workspace, query }, signal),
+          callOperation("GET /w/{workspace}/websocket_triggers/list", { workspace, query }, signal),
         )
       ).map(({ path, url_runnable_args, initial_messages }) => ({
         path,
@@ -116,13 +124,13 @@ async function findUses(workspace: string, path: string, signal: AbortSignal): P
   for (const [index, source] of SOURCES.entries()) {
     const list = lists[index]!;
     if (list.status === "rejected") {
-      failed.push(new Error(`No ${source.name} could be searched: ${messageOf(list.reason)}`));
+      failed.push(new Error(`No ${source.name} could be searched: ${getErrorMessage(list.reason)}`));
       continue;
     }
     for (const { path: user, within } of list.value) {
       const text = typeof within === "string" ? within : (JSON.stringify(within) ?? "");
       // A resource does not use itself.
-      if (holds(text, path) && !(source.page === to.resource && user === path))
+      if (holds(text, path) && !(source.page === linkTo.resource && user === path))
         found.push({ source, path: user });
     }
   }

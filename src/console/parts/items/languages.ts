@@ -20,5 +20,5 @@ export const LANGUAGES: { value: Language; label: string }[] = [
   { value: "powershell", label: "PowerShell" },
 ];
 
-export const languageLabel = (language: string): string =>
+export const getLanguageLabel = (language: string): string =>
   LANGUAGES.find(({ value }) => value === language)?.label ?? language;

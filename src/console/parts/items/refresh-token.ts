@@ -1,4 +1,4 @@
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { useAction } from "../actions.tsx";
 
@@ -8,7 +8,7 @@ export function useRefreshToken(workspace: string): (path: string, account: numb
   return (path, account) =>
     act(async () => {
       const input = { workspace, id: String(account), body: { path } };
-      await call("POST /w/{workspace}/oauth/refresh_token/{id}", input).catch((error) => {
+      await callOperation("POST /w/{workspace}/oauth/refresh_token/{id}", input).catch((error) => {
         // Lists show the failure.
         void queryClient.invalidateQueries({ queryKey: [workspace] });
         throw error;

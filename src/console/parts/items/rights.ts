@@ -1,14 +1,14 @@
 /** The member's rights to an item at a path; the server checks them again. */
 import { useQuery } from "@tanstack/react-query";
 import type { Job } from "../../api/interface.d.ts";
-import { memberOf, whoami } from "../../api/session.ts";
+import { memberQuery, whoamiQuery } from "../../api/session.ts";
 
 type Permissions = Record<string, boolean>;
 
 /** Returns a check for the right to change an item; false until the member is known. */
 export function useMayWrite(workspace: string): (path: string, extra_perms?: Permissions) => boolean {
-  const me = useQuery(whoami).data;
-  const member = useQuery(memberOf(workspace)).data;
+  const me = useQuery(whoamiQuery).data;
+  const member = useQuery(memberQuery(workspace)).data;
   return (path, extra_perms = {}) => {
     if (me?.super_admin || member?.is_admin) return true;
     if (!member || member.operator) return false;
@@ -24,8 +24,8 @@ type Rights = Pick<Job, "permissioned_as" | "email" | "created_by" | "script_pat
 
 /** Returns a check for the right to cancel a run: of whom it runs as, who started it, owners of its path, and admins. */
 export function useMayCancel(workspace: string): (job: Rights) => boolean {
-  const me = useQuery(whoami).data;
-  const member = useQuery(memberOf(workspace)).data;
+  const me = useQuery(whoamiQuery).data;
+  const member = useQuery(memberQuery(workspace)).data;
   return ({ permissioned_as, email, created_by, script_path, visible_to_owner }) => {
     if (me?.super_admin || member?.is_admin) return true;
     if (!member) return false;
@@ -40,8 +40,8 @@ export function useMayCancel(workspace: string): (job: Rights) => boolean {
 
 /** Returns a function that checks whether the member manages a group; false until the member is known. */
 export function useMayManage(workspace: string): (group: { extra_perms: Permissions }) => boolean {
-  const me = useQuery(whoami).data;
-  const member = useQuery(memberOf(workspace)).data;
+  const me = useQuery(whoamiQuery).data;
+  const member = useQuery(memberQuery(workspace)).data;
   return ({ extra_perms }) => {
     if (me?.super_admin || member?.is_admin) return true;
     if (!member || member.operator) return false;
@@ -56,6 +56,6 @@ const isGranted = (member: { username: string; groups: string[] }, extra_perms: 
 
 /** Returns the path prefix of the member's new items, such as `u/ann/`. */
 export function useOwnPrefix(workspace: string): string {
-  const member = useQuery(memberOf(workspace)).data;
+  const member = useQuery(memberQuery(workspace)).data;
   return member ? `u/${member.username}/` : "";
 }

@@ -1,6 +1,6 @@
 /** Loads a script or flow for a form of its arguments. */
 import { queryOptions } from "@tanstack/react-query";
-import { call } from "../../api/call.ts";
+import { callOperation } from "../../api/call.ts";
 import type { Script } from "../../api/interface.d.ts";
 import type { RunnableKind } from "../places.ts";
 
@@ -14,17 +14,20 @@ export interface Runnable {
   signature: Script["signature"] | undefined;
 }
 
-/** @param hash of a version of a script; empty: the newest one */
-export const runnable = (workspace: string, kind: RunnableKind, path: string, hash = "") =>
+/**
+ * Loads a script or flow with the schema of its arguments.
+ * @param hash of a version of a script; empty: the newest one
+ */
+export const runnableQuery = (workspace: string, kind: RunnableKind, path: string, hash = "") =>
   queryOptions({
     queryKey: [workspace, `${kind}s`, "form", path, hash],
     queryFn: async ({ signal }): Promise<Runnable> => {
       const found =
         kind === "script" && hash !== ""
-          ? await call("GET /w/{workspace}/scripts/get/h/{hash}", { workspace, hash }, signal)
+          ? await callOperation("GET /w/{workspace}/scripts/get/h/{hash}", { workspace, hash }, signal)
           : kind === "script"
-            ? await call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal)
-            : await call("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal);
+            ? await callOperation("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal)
+            : await callOperation("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal);
       const { summary, description, schema } = found;
       const signature = "signature" in found ? (found.signature ?? undefined) : undefined;
       return { path, summary, description: description ?? "", schema, signature };

@@ -1,6 +1,6 @@
 /** Converts ANSI escape sequences (ECMA-48 SGR) to CSS classes. */
 
-export interface Piece {
+export interface StyledText {
   text: string;
   classes: string;
 }
@@ -10,8 +10,10 @@ const SEQUENCE = /\u001b\[([\d;]*)([A-Za-z])|\u001b\][^\u0007\u001b]*(?:\u0007|\
 
 const STYLES: Record<number, string> = { 1: "bold", 2: "dim", 3: "italic", 4: "underline" };
 
-/** The basic colour next to one of 256 or of RGB; undefined for grey, which is shown as other text is. */
-function basicOf(red: number, green: number, blue: number): number | undefined {
+/**
+ * Returns the basic colour nearest to a 256-colour or RGB value; undefined for grey, which is shown in the text colour.
+ */
+function toBasicColor(red: number, green: number, blue: number): number | undefined {
   const most = Math.max(red, green, blue);
   if (most - Math.min(red, green, blue) < 40) return undefined;
   const isOn = (value: number) => Number(value > most * 0.6);
@@ -23,7 +25,9 @@ function colorOf(index: number): number | undefined {
   // A cube of 6 × 6 × 6 colours, then greys.
   const at = index - 16;
   const level = (part: number) => (part % 6) * 51;
-  return at < 216 ? basicOf(level(Math.floor(at / 36)), level(Math.floor(at / 6)), level(at)) : undefined;
+  return at < 216
+    ? toBasicColor(level(Math.floor(at / 36)), level(Math.floor(at / 6)), level(at))
+    : undefined;
 }
 
 function color(on: Set<string>, code: number | undefined): void {
@@ -47,16 +51,16 @@ function apply(text: string, on: Set<string>): void {
       // `5` and an index, or `2` and RGB. Backgrounds are not shown.
       const [kind, ...values] = codes.slice(at + 1, at + 5) as [number, number, number, number];
       if (code === 38)
-        color(on, kind === 5 ? colorOf(values[0]) : kind === 2 ? basicOf(...values) : undefined);
+        color(on, kind === 5 ? colorOf(values[0]) : kind === 2 ? toBasicColor(...values) : undefined);
       at += kind === 5 ? 2 : kind === 2 ? 4 : codes.length;
     }
   }
 }
 
 /** Splits a line into pieces of equal style. */
-export function splitByStyle(line: string): Piece[] {
+export function splitByStyle(line: string): StyledText[] {
   if (!line.includes("\u001b")) return [{ text: line, classes: "" }];
-  const pieces: Piece[] = [];
+  const pieces: StyledText[] = [];
   const on = new Set<string>();
   let at = 0;
   const push = (until: number) => {
@@ -72,4 +76,5 @@ export function splitByStyle(line: string): Piece[] {
   return pieces;
 }
 
-export const plain = (line: string): string => (line.includes("\u001b") ? line.replace(SEQUENCE, "") : line);
+export const stripStyles = (line: string): string =>
+  line.includes("\u001b") ? line.replace(SEQUENCE, "") : line;

@@ -1,11 +1,11 @@
 /** Log lines outside of React state; subscribers are notified at a limited rate. */
-import { plain } from "./ansi.ts";
+import { stripStyles } from "./ansi.ts";
 
 /** Memory limit: the oldest lines are dropped beyond it. */
 const MAX_CHARACTERS = 120_000_000;
 const NOTIFY_INTERVAL_MS = 100;
 
-/** What a terminal would show of a line that was written over. */
+/** Returns what a terminal would show of a line that was overwritten. */
 function lastOf(line: string): string {
   if (!line.includes("\r")) return line;
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
@@ -62,7 +62,7 @@ export class LogBuffer {
     const wanted = text.toLowerCase();
     const found: number[] = [];
     for (let index = 0; index < this.length; index++) {
-      if (plain(this.line(index)).toLowerCase().includes(wanted)) found.push(index);
+      if (stripStyles(this.line(index)).toLowerCase().includes(wanted)) found.push(index);
     }
     return found;
   }

@@ -5,7 +5,7 @@ import { writeJson } from "../../api/json.ts";
 import { useCopy } from "../calling/use-copy.ts";
 import { CodeDifference } from "../editor/lazy.tsx";
 import { Loading } from "../Loading.tsx";
-import { type Shown, shownAs } from "./kinds.ts";
+import { classifyResult, type Shown } from "./kinds.ts";
 import { ErrorView, type Source } from "./views/ErrorView.tsx";
 import { FileResult, StoredFiles } from "./views/FileResult.tsx";
 import { HtmlFrame } from "./views/HtmlFrame.tsx";
@@ -31,7 +31,7 @@ const Markdown = lazy(() => import("./views/Markdown.tsx"));
 
 /** Panel that renders arguments or a result by its kind. */
 export function ResultPanel({ title, workspace, value, source, selection }: Props) {
-  const shown = useMemo(() => shownAs(value), [value]);
+  const shown = useMemo(() => classifyResult(value), [value]);
   const [asJson, setAsJson] = useState(false);
   const hasOther = shown.kind !== "json" && shown.kind !== "nothing" && shown.kind !== "text";
   return (
@@ -143,7 +143,7 @@ function Several({ values, workspace }: { values: unknown[]; workspace: string }
   return (
     <>
       {values.slice(0, MAX_PARTS).map((value, index) => {
-        const shown = shownAs(value);
+        const shown = classifyResult(value);
         return (
           <div key={index} className="result-part">
             {/* Nested parts are shown as JSON. */}

@@ -2,12 +2,12 @@ import { Button } from "@mantine/core";
 import { IconPlayerStop } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { addressOf, call } from "../../api/call.ts";
-import { useLive } from "../../api/live.ts";
-import { oneRun, useFollowing } from "../following.ts";
+import { callOperation, getOperationUrl } from "../../api/call.ts";
+import { usePolling } from "../../api/live.ts";
 import { Loading } from "../Loading.tsx";
 import { Log } from "../log/Log.tsx";
-import { Problem, tellProblem } from "../Problem.tsx";
+import { notifyError, Problem } from "../Problem.tsx";
+import { runQuery, useRunProgress } from "../run-progress.ts";
 import { State } from "../run-state.tsx";
 import { RunValue } from "./RunValue.tsx";
 
@@ -26,17 +26,19 @@ export function RunOutcome({ workspace, id, code, path, children }: Props) {
   // The executed code, even if it has been edited in the meantime.
   const [ran] = useState(code);
   const run = useQuery({
-    ...oneRun(workspace, id),
-    ...useLive(1_000),
+    ...runQuery(workspace, id),
+    ...usePolling(1_000),
     ...(isOver ? { refetchInterval: false as const } : {}),
   });
   const job = run.data;
   if (job?.type === "CompletedJob" && !isOver) setOver(true);
-  const { log, stream } = useFollowing(workspace, job);
+  const { log, stream } = useRunProgress(workspace, job);
   if (!job) return run.error ? <Problem error={run.error} /> : <Loading rows={2} />;
   const isOpen = job.type === "QueuedJob";
   const cancel = () =>
-    call("POST /w/{workspace}/jobs_u/queue/cancel/{id}", { workspace, id, body: {} }).catch(tellProblem);
+    callOperation("POST /w/{workspace}/jobs_u/queue/cancel/{id}", { workspace, id, body: {} }).catch(
+      notifyError,
+    );
   return (
     <>
       <div className="line">
@@ -68,7 +70,7 @@ export function RunOutcome({ workspace, id, code, path, children }: Props) {
       <Log
         buffer={log}
         live={isOpen}
-        href={addressOf("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
+        href={getOperationUrl("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
       />
     </>
   );

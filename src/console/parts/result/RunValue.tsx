@@ -6,7 +6,7 @@ import { Loading } from "../Loading.tsx";
 import { Problem } from "../Problem.tsx";
 import { ResultPanel } from "./ResultPanel.tsx";
 import type { Source } from "./views/ErrorView.tsx";
-import { addressOfPart, isLeftOut, type Part, wholeValue } from "./whole-value.ts";
+import { getPartUrl, isLeftOut, type Part, wholeValueQuery } from "./whole-value.ts";
 
 interface Props {
   title: string;
@@ -31,7 +31,7 @@ export function RunValue({ title, workspace, job, part, source }: Props) {
 
 function Whole({ title, workspace, job: { id }, part, source }: Props) {
   const [isAsked, setAsked] = useState(false);
-  const whole = useQuery(wholeValue(workspace, id, part, isAsked));
+  const whole = useQuery(wholeValueQuery(workspace, id, part, isAsked));
   if (whole.data && "value" in whole.data) {
     return <ResultPanel title={title} workspace={workspace} value={whole.data.value} source={source} />;
   }
@@ -48,7 +48,7 @@ function Whole({ title, workspace, job: { id }, part, source }: Props) {
         <Group p="md" justify="space-between">
           <Text>It is larger than 16 MB.</Text>
           <Group gap="md">
-            <Anchor download={`${title.toLowerCase()}.json`} href={addressOfPart(workspace, id, part)}>
+            <Anchor download={`${title.toLowerCase()}.json`} href={getPartUrl(workspace, id, part)}>
               Download it
             </Anchor>
             <Button size="xs" variant="default" onClick={() => setAsked(true)}>

@@ -32,7 +32,7 @@ const textOf = (value: unknown): string =>
 /** Wider tables are rendered as trees. */
 const MAX_COLUMNS = 40;
 
-export function tableOf(value: unknown): Extract<Shown, { kind: "table" }> | undefined {
+export function toTable(value: unknown): Extract<Shown, { kind: "table" }> | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   if (value.every(isRecord)) {
     const columns = [...new Set(value.slice(0, 200).flatMap((row) => Object.keys(row)))];
@@ -54,7 +54,7 @@ export function tableOf(value: unknown): Extract<Shown, { kind: "table" }> | und
 }
 
 /** Matches the error object of failed runs. */
-function errorOf(value: unknown): Shown | undefined {
+function matchError(value: unknown): Shown | undefined {
   if (!isRecord(value) || !isRecord(value.error)) return undefined;
   const { name, message, stack, step_id } = value.error;
   if (typeof message !== "string" && typeof name !== "string") return undefined;
@@ -77,7 +77,7 @@ function numbersOf(value: unknown): Shown | undefined {
 }
 
 /** Matches a reference to a file in the workspace's storage. */
-function storedOf(value: unknown): StoredFile | undefined {
+function matchStoredFile(value: unknown): StoredFile | undefined {
   if (!isRecord(value) || typeof value.s3 !== "string" || value.s3 === "") return undefined;
   return { key: value.s3, storage: typeof value.storage === "string" ? value.storage : undefined };
 }
@@ -89,7 +89,7 @@ const NAMES_OF_SIDES = [
 ] as const;
 
 /** Matches `{ diff: … }`: a unified diff, or two texts or values to compare. */
-function diffOf(value: unknown): Shown | undefined {
+function matchDiff(value: unknown): Shown | undefined {
   if (typeof value === "string") return { kind: "patch", text: value };
   if (!isRecord(value)) return undefined;
   const names = NAMES_OF_SIDES.find((sides) => sides.every((side) => side in value));
@@ -104,9 +104,9 @@ function diffOf(value: unknown): Shown | undefined {
 const PATCH = /^(diff --git |--- \S.*\n\+\+\+ \S)/;
 
 /** Matches objects whose single field names the format. */
-function namedOf(value: Record<string, unknown>): Shown | undefined {
+function matchNamedFormat(value: Record<string, unknown>): Shown | undefined {
   const [name, ...more] = Object.keys(value);
-  const stored = storedOf(value);
+  const stored = matchStoredFile(value);
   if (stored) return { kind: "stored", files: [stored] };
   if (name === undefined || (more.length > 0 && !(name === "file" || "filename" in value))) return undefined;
   const inner = value[name];
@@ -119,7 +119,7 @@ function namedOf(value: Record<string, unknown>): Shown | undefined {
   if ((name === "md" || name === "markdown") && textOf(inner) !== "")
     return { kind: "markdown", text: textOf(inner) };
   if (name === "text" && textOf(inner) !== "") return { kind: "text", text: textOf(inner) };
-  if (name === "diff") return diffOf(inner);
+  if (name === "diff") return matchDiff(inner);
   if (name === "render_all" && Array.isArray(inner)) return { kind: "several", values: inner };
   if (name === "pdf")
     return { kind: "file", name: "result.pdf", base64: textOf(inner), type: "application/pdf" };
@@ -135,17 +135,17 @@ function namedOf(value: Record<string, unknown>): Shown | undefined {
   return undefined;
 }
 
-export function shownAs(value: unknown): Shown {
+export function classifyResult(value: unknown): Shown {
   if (value === null || value === undefined) return { kind: "nothing" };
   if (typeof value === "string") return { kind: PATCH.test(value) ? "patch" : "text", text: value };
   if (Array.isArray(value) && value.length > 0) {
-    const stored = value.map(storedOf);
+    const stored = value.map(matchStoredFile);
     if (stored.every((each) => each !== undefined)) return { kind: "stored", files: stored };
   }
   const numbers = numbersOf(value);
   if (numbers) return numbers;
-  const table = tableOf(value);
+  const table = toTable(value);
   if (table) return table;
-  if (isRecord(value)) return errorOf(value) ?? namedOf(value) ?? { kind: "json" };
+  if (isRecord(value)) return matchError(value) ?? matchNamedFormat(value) ?? { kind: "json" };
   return { kind: "json" };
 }

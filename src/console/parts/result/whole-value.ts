@@ -1,6 +1,6 @@
 /** Loads arguments and results that are too large for a run's record. */
 import { queryOptions } from "@tanstack/react-query";
-import { addressOf, ask } from "../../api/call.ts";
+import { getOperationUrl, sendRequest } from "../../api/call.ts";
 import type { Job } from "../../api/interface.d.ts";
 import { parseJson } from "../../api/json.ts";
 
@@ -23,10 +23,10 @@ export const isLeftOut = (job: Job, part: Part): boolean =>
     ? job.result === TOO_BIG
     : (job.args as Record<string, unknown> | undefined)?.reason === TOO_BIG;
 
-export const addressOfPart = (workspace: string, id: string, part: Part): string =>
-  addressOf(OPERATIONS[part], { workspace, id });
+export const getPartUrl = (workspace: string, id: string, part: Part): string =>
+  getOperationUrl(OPERATIONS[part], { workspace, id });
 
-/** @returns undefined if the text is longer than `most` bytes */
+/** Reads the text of a response up to a limit. @returns undefined if the text is longer than `most` bytes */
 async function readText(response: Response, most: number): Promise<string | undefined> {
   const decoder = new TextDecoder();
   const reader = response.body!.getReader();
@@ -45,11 +45,11 @@ async function readText(response: Response, most: number): Promise<string | unde
 }
 
 /** Loads the whole value; `{}` if it is too long and was not requested explicitly. */
-export const wholeValue = (workspace: string, id: string, part: Part, isAsked: boolean) =>
+export const wholeValueQuery = (workspace: string, id: string, part: Part, isAsked: boolean) =>
   queryOptions({
     queryKey: [workspace, "runs", "whole", id, part, isAsked],
     async queryFn({ signal }): Promise<{ value?: unknown }> {
-      const response = await ask(OPERATIONS[part], { workspace, id }, signal);
+      const response = await sendRequest(OPERATIONS[part], { workspace, id }, signal);
       const text = await readText(response, isAsked ? Number.POSITIVE_INFINITY : MAX_READ_BYTES);
       return text === undefined ? {} : { value: parseJson(text) };
     },

@@ -1,7 +1,7 @@
 /** Describes cron expressions in words. */
 import cronstrue from "cronstrue";
 
-/** Returns the rule in words; undefined if it cannot be described. */
+/** Describes a cron expression in words; undefined if it cannot be described. */
 export function describeCron(cron: string): string | undefined {
   try {
     const words = cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: false });

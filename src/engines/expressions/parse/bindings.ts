@@ -15,7 +15,7 @@ export function isFunction(node: Node): node is FunctionNode {
   }
 }
 
-export function* childNodes(node: Node): Generator<Node> {
+export function* listChildNodes(node: Node): Generator<Node> {
   for (const [key, value] of Object.entries(node)) {
     if (key === "loc" || key === "extra") continue;
     for (const child of Array.isArray(value) ? value : [value]) {
@@ -29,20 +29,20 @@ export function findDeclaredNames(node: Node): Set<string> | undefined {
   if (isFunction(node)) return findFunctionNames(node);
   switch (node.type) {
     case "Program":
-      return new Set([...lexicalNames(node.body), ...hoistedNames(node)]);
+      return new Set([...listLexicalNames(node.body), ...listHoistedNames(node)]);
     case "StaticBlock":
-      return new Set([...lexicalNames(node.body), ...hoistedNames(node)]);
+      return new Set([...listLexicalNames(node.body), ...listHoistedNames(node)]);
     case "BlockStatement":
-      return new Set(lexicalNames(node.body));
+      return new Set(listLexicalNames(node.body));
     case "SwitchStatement":
-      return new Set(lexicalNames(node.cases.flatMap((one) => one.consequent)));
+      return new Set(listLexicalNames(node.cases.flatMap((one) => one.consequent)));
     case "ForStatement":
-      return node.init?.type === "VariableDeclaration" ? new Set(lexicalNames([node.init])) : undefined;
+      return node.init?.type === "VariableDeclaration" ? new Set(listLexicalNames([node.init])) : undefined;
     case "ForInStatement":
     case "ForOfStatement":
-      return node.left.type === "VariableDeclaration" ? new Set(lexicalNames([node.left])) : undefined;
+      return node.left.type === "VariableDeclaration" ? new Set(listLexicalNames([node.left])) : undefined;
     case "CatchClause":
-      return node.param ? new Set(patternNames(node.param)) : undefined;
+      return node.param ? new Set(listPatternNames(node.param)) : undefined;
     case "ClassExpression":
       return node.id ? new Set([node.id.name]) : undefined;
     default:
@@ -51,18 +51,18 @@ export function findDeclaredNames(node: Node): Set<string> | undefined {
 }
 
 function findFunctionNames(node: FunctionNode): Set<string> {
-  const names = new Set(node.params.flatMap(patternNames));
-  for (const name of hoistedNames(node.body)) names.add(name);
+  const names = new Set(node.params.flatMap(listPatternNames));
+  for (const name of listHoistedNames(node.body)) names.add(name);
   if (node.type === "FunctionExpression" && node.id) names.add(node.id.name);
   if (node.type !== "ArrowFunctionExpression") names.add("arguments");
   return names;
 }
 
 /** Returns the names of let, const, class and function, which are scoped to the block. */
-function lexicalNames(statements: Statement[]): string[] {
+function listLexicalNames(statements: Statement[]): string[] {
   return statements.flatMap((statement) => {
     if (statement.type === "VariableDeclaration") {
-      return statement.kind === "var" ? [] : statement.declarations.flatMap(({ id }) => patternNames(id));
+      return statement.kind === "var" ? [] : statement.declarations.flatMap(({ id }) => listPatternNames(id));
     }
     if (statement.type !== "FunctionDeclaration" && statement.type !== "ClassDeclaration") return [];
     return statement.id ? [statement.id.name] : [];
@@ -70,30 +70,32 @@ function lexicalNames(statements: Statement[]): string[] {
 }
 
 /** Returns the names of var, which are scoped to the function. */
-function hoistedNames(node: Node): string[] {
+function listHoistedNames(node: Node): string[] {
   const own =
     node.type === "VariableDeclaration" && node.kind === "var"
-      ? node.declarations.flatMap(({ id }) => patternNames(id))
+      ? node.declarations.flatMap(({ id }) => listPatternNames(id))
       : [];
-  const inner = [...childNodes(node)].filter((child) => !isFunction(child) && child.type !== "StaticBlock");
-  return [...own, ...inner.flatMap(hoistedNames)];
+  const inner = [...listChildNodes(node)].filter(
+    (child) => !isFunction(child) && child.type !== "StaticBlock",
+  );
+  return [...own, ...inner.flatMap(listHoistedNames)];
 }
 
 /** Returns the names bound by a pattern. */
-function patternNames(pattern: Node): string[] {
+function listPatternNames(pattern: Node): string[] {
   switch (pattern.type) {
     case "Identifier":
       return [pattern.name];
     case "ObjectPattern":
       return pattern.properties.flatMap((property) =>
-        patternNames(property.type === "RestElement" ? property.argument : property.value),
+        listPatternNames(property.type === "RestElement" ? property.argument : property.value),
       );
     case "ArrayPattern":
-      return pattern.elements.flatMap((element) => (element ? patternNames(element) : []));
+      return pattern.elements.flatMap((element) => (element ? listPatternNames(element) : []));
     case "AssignmentPattern":
-      return patternNames(pattern.left);
+      return listPatternNames(pattern.left);
     case "RestElement":
-      return patternNames(pattern.argument);
+      return listPatternNames(pattern.argument);
     default:
       return [];
   }

@@ -6,7 +6,7 @@ import type {
   Node,
   OptionalMemberExpression,
 } from "@babel/types";
-import { childNodes, findDeclaredNames, isFunction } from "./bindings.ts";
+import { findDeclaredNames, isFunction, listChildNodes } from "./bindings.ts";
 
 /**
  * Free name → members read of it (`results.a`, `results["a"]`, `results?.a`), or "all" for any other use: `results[x]`,
@@ -94,7 +94,7 @@ class NameFinder {
     if (node.type === "ExpressionStatement") this.statements.add(node.start!);
     // Keys are property names, unless computed.
     const key = "key" in node && "computed" in node && !node.computed ? node.key : undefined;
-    for (const child of childNodes(node)) if (child !== key) this.visit(child);
+    for (const child of listChildNodes(node)) if (child !== key) this.visit(child);
   }
 
   private visitMember(node: MemberExpression | OptionalMemberExpression): void {
@@ -110,7 +110,7 @@ class NameFinder {
     const method = callee.type === "MemberExpression" || callee.type === "OptionalMemberExpression";
     if (method && isPromiseMethod(callee)) this.visitPromise(callee.object);
     else if (method) this.visit(callee.object);
-    for (const child of childNodes(call)) if (!method || child !== callee) this.visit(child);
+    for (const child of listChildNodes(call)) if (!method || child !== callee) this.visit(child);
     if (method && callee.computed) this.visit(callee.property);
   }
 

@@ -20,7 +20,10 @@ const OPTIONS: ParserOptions = {
   attachComment: false,
 };
 
-/** @throws ExpressionSyntaxError; ExpressionError if the text is too long */
+/**
+ * Parses the text of an expression to a syntax tree.
+ * @throws ExpressionSyntaxError; ExpressionError if the text is too long
+ */
 export function parseText(text: string): Parsed {
   if (text.length > MAXIMUM_CHARACTERS) {
     throw new ExpressionError(

@@ -27,7 +27,7 @@ const cache = new Cache<Prepared>({
   weigh: (text, { fast }) => (fast ? text.length * WEIGHT_OF_FAST : text.length),
 });
 
-/** @throws ExpressionError like parseText */
+/** Parses an expression, or returns the cached result of parsing it. @throws ExpressionError like parseText */
 export async function prepareExpression(text: string): Promise<Prepared> {
   return cache.get(text) ?? cache.load(text, () => parse(text));
 }

@@ -115,7 +115,10 @@ function encodeExport(counter: number): number[] {
   return [...encodeInteger(name.length), ...name, KIND.global, ...encodeInteger(counter)];
 }
 
-/** The length of a bulk copy is on top of the stack; it is saved in a global and restored. */
+/**
+ * Creates the instructions to insert. The length of a bulk copy is on top of the stack; it is saved in a global and
+ * restored.
+ */
 function createInsertions(counter: number, length: number, clock: number): Insertions {
   const get = (index: number) => [OP.globalGet, ...encodeInteger(index)];
   const set = (index: number) => [OP.globalSet, ...encodeInteger(index)];

@@ -126,6 +126,7 @@ class Evaluation {
   }
 
   /**
+   * Frees the runtime and all values in it.
    * @returns false if QuickJS aborts because of leaks, as it does after strings of some megabytes; the instance is then
    * unusable, but the outcome is known
    */

@@ -8,6 +8,7 @@ type Dependencies = Record<string, unknown>;
 const ALWAYS: Dependencies = { serde: { version: "1", features: ["derive"] }, serde_json: "1" };
 
 /**
+ * Creates the description of how Rust scripts with crates are locked and compiled.
  * @param findPackages lists the crates of a script
  * @param main matches the head of `main`; its first group is there if `main` is async
  */
@@ -90,7 +91,7 @@ const HTTP_KEYS = [
 ];
 const NET_KEYS = ["offline", "retry"];
 
-/** Variables of the same settings: without tokens, keys, and programs that yield them. */
+/** Returns a pattern of the environment variables for the same settings, without those that hold or yield secrets. */
 const toVariables = (section: string, keys: string[]) =>
   `${section}_(?:${keys.map((key) => key.toUpperCase().replaceAll("-", "_")).join("|")})`;
 const INHERITED = new RegExp(

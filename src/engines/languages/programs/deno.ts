@@ -8,7 +8,7 @@ const RULES: LexicalRules = {
   escape: "\\",
 };
 
-/** TypeScript that uses something of Deno. It is read, and its packages are installed, as those of all TypeScript. */
+/** TypeScript that uses Deno's API. It is parsed, and its packages are installed, like all TypeScript. */
 export const deno: ProgramAdapter = {
   extension: "ts",
   tool: "deno",

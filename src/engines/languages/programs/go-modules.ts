@@ -11,6 +11,7 @@ const FOLDER = "module";
 const inFolder = (command: string) => `cd ${FOLDER} && exec "$0" ${command}`;
 
 /**
+ * Creates the description of how Go scripts with modules are locked and compiled.
  * @param findPackages lists the import paths of a script
  * @param toInner returns the script as the wrapper imports it
  * @param toNames returns the file that tells the wrapper the parameters' names

@@ -59,7 +59,10 @@ function findPackages(content: string): string[] {
   );
 }
 
-/** The wrapper reaches `main` through a variable, in the last line, so that positions in messages stay. */
+/**
+ * Converts a script to the package that the wrapper imports. The wrapper reaches `main` through a variable in the last
+ * line, so that positions in messages stay the same.
+ */
 function toInner(content: string): string {
   return `${content.replace(/^package\s+\w+/m, "package inner")}\nvar EntryPoint interface{} = main\n`;
 }

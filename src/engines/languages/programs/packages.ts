@@ -1,12 +1,12 @@
 /** Detects packages that scripts in these languages require but that cannot be installed. */
-import { programOf } from "./table.ts";
+import { findAdapter } from "./table.ts";
 
 /**
  * Describes the packages that a script requires, as its imports or comments state them, and what to do instead.
  * @returns undefined if the script requires none, or packages of its language are installed
  */
 export function describeMissingPackages(language: string, content: string): string | undefined {
-  const program = programOf(language);
+  const program = findAdapter(language);
   const packages = program?.packages ? [] : (program?.findPackages(content) ?? []);
   if (packages.length === 0) return undefined;
   const lines = content.split("\n");

@@ -56,7 +56,7 @@ const SCHEMAS: Record<string, ParameterSchema> = {
   mixed: {},
 };
 
-/** A class stands for a resource of that name. */
+/** Converts a PHP type to JSON Schema; a class stands for a resource of that name. */
 function toSchema(written: string): ParameterSchema {
   const type = written.replace(/^\?/, "").replace(/\|null$|^null\|/i, "");
   const known = SCHEMAS[type.toLowerCase()];

@@ -45,7 +45,7 @@ function parseParameter(item: string): Parameter[] {
   return [{ name: name!, kind: "named", schema: toSchema(initial, value), optional: Boolean(initial) }];
 }
 
-/** Ruby has no type annotations, so the type is taken from a literal default. */
+/** Derives a JSON Schema from a parameter's literal default, because Ruby has no type annotations. */
 function toSchema(initial: string | undefined, value: unknown): ParameterSchema {
   if (initial?.startsWith("[")) return { type: "array" };
   if (initial?.startsWith("{")) return { type: "object" };

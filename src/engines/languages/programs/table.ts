@@ -1,5 +1,5 @@
 /** Languages run by a program of the machine. To add one, add a row here and an adapter. */
-import { type ProgramLanguage, type RunnableLanguage, runtimeOf } from "../languages.ts";
+import { findRuntime, type ProgramLanguage, type RunnableLanguage } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
 import { requireValidSyntax } from "./check-syntax.ts";
 import { deno, usesDeno } from "./deno.ts";
@@ -13,7 +13,7 @@ import type { Compilation, PackageBuild, PackageFolder, ProgramAdapter } from ".
 export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = { go, php, ruby, rust, powershell, deno };
 
 /** Returns the adapter of a language; undefined for other languages. */
-export function programOf(language: string): ProgramAdapter | undefined {
+export function findAdapter(language: string): ProgramAdapter | undefined {
   return Object.hasOwn(PROGRAMS, language) ? PROGRAMS[language as ProgramLanguage] : undefined;
 }
 
@@ -21,35 +21,35 @@ export function programOf(language: string): ProgramAdapter | undefined {
  * Returns the runtime of code and its imports: Deno only if they use the global `Deno`. Undefined if the code is only
  * stored.
  */
-export function runtimeOfCode(
+export function findRuntimeOfCode(
   language: string,
   content: string,
   imports: readonly { content: string }[] = [],
 ): RunnableLanguage | undefined {
   const needsDeno = () => usesDeno(content) || imports.some((each) => usesDeno(each.content));
-  return language === "deno" && needsDeno() ? "deno" : runtimeOf(language);
+  return language === "deno" && needsDeno() ? "deno" : findRuntime(language);
 }
 
 /** Returns how scripts of a language are compiled; undefined if they are not compiled. */
-export function compilationOf(language: string): Compilation | undefined {
-  const run = programOf(language)?.run;
+export function findCompilation(language: string): Compilation | undefined {
+  const run = findAdapter(language)?.run;
   return run && "wrappers" in run ? run : undefined;
 }
 
 /** Returns how a script is compiled with packages; undefined for one that requires none, or cannot have any. */
-export function packageBuildOf(language: string, content: string): PackageBuild | undefined {
+export function findPackageBuild(language: string, content: string): PackageBuild | undefined {
   const packages = packagesOf(language, content);
   return packages && "wrappers" in packages ? packages : undefined;
 }
 
 /** Returns how the folder of a script's packages is made; undefined for one that has no such folder. */
-export function packageFolderOf(language: string, content: string): PackageFolder | undefined {
+export function findPackageFolder(language: string, content: string): PackageFolder | undefined {
   const packages = packagesOf(language, content);
   return packages && "folder" in packages ? packages : undefined;
 }
 
 function packagesOf(language: string, content: string): ProgramAdapter["packages"] {
-  const program = programOf(language);
+  const program = findAdapter(language);
   return program?.packages && program.findPackages(content).length > 0 ? program.packages : undefined;
 }
 

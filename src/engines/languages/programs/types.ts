@@ -74,14 +74,18 @@ interface PackageClient {
     /** Returns what scripts may see of the file. */
     toPublic(text: string): string;
   };
-  /** @param tool path of the language's tool */
+  /** Returns the environment variables of the compiler. @param tool path of the language's tool */
   environment(tool: string): Record<string, string>;
   /** Returns what a script requires, in a form that is equal for scripts that require the same. */
   toManifest(content: string): string;
   lock: {
     /** Returns the files to resolve a manifest from. */
     files(manifest: string): Record<string, string>;
-    /** @param program path of the client @param interpreter path of the language's tool */
+    /**
+     * Returns the command that resolves or compiles the packages.
+     * @param program path of the client
+     * @param interpreter path of the language's tool
+     */
     command(program: string, interpreter: string): [program: string, ...argv: string[]];
     /** Files that the resolved versions are in. */
     results: string[];
@@ -109,6 +113,10 @@ export interface PackageFolder extends PackageClient {
   folder: string;
   /** Returns the files to install from. @param lock undefined: versions are resolved now */
   files(manifest: string, lock: string | undefined): Record<string, string>;
-  /** @param program path of the client @param interpreter path of the language's tool */
+  /**
+   * Returns the command that resolves or installs the packages.
+   * @param program path of the client
+   * @param interpreter path of the language's tool
+   */
   command(program: string, interpreter: string): [program: string, ...argv: string[]];
 }

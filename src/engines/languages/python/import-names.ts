@@ -117,7 +117,7 @@ const NAMESPACES: readonly [prefix: string, distribution: string][] = [
 ];
 
 /** Returns the PyPI distribution of a module, e.g. `PIL.Image` → `pillow`. */
-export function distributionOf(module: string): string {
+export function findDistribution(module: string): string {
   for (const [prefix, distribution] of NAMESPACES) {
     if (!module.startsWith(prefix)) continue;
     if (!distribution.endsWith("-")) return distribution;

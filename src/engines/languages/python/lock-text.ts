@@ -52,6 +52,6 @@ export function hasHashes({ requirements }: PythonLock): boolean {
 }
 
 /** Returns the folder name of this lock's installation for a Python version. */
-export function installationFolderName(lock: PythonLock, python: string): string {
+export function getInstallationFolderName(lock: PythonLock, python: string): string {
   return sha256(`${python}\n${lock.requirements.join("\n")}`);
 }

@@ -1,5 +1,5 @@
 /** Determines a Python script's packages from its comments and imports. */
-import { distributionOf } from "./import-names.ts";
+import { findDistribution } from "./import-names.ts";
 
 /** Package requirements in a script's comments. */
 export interface StatedRequirements {
@@ -30,7 +30,7 @@ export function listRequirements(
   { requirements, extra, pinned }: StatedRequirements,
   modules: string[],
 ): string[] {
-  const inferred = modules.map((module) => pinned.get(module.split(".")[0]!) ?? distributionOf(module));
+  const inferred = modules.map((module) => pinned.get(module.split(".")[0]!) ?? findDistribution(module));
   return [...new Set([...(requirements ?? inferred), ...extra])].sort();
 }
 

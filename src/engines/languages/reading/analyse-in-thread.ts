@@ -1,15 +1,15 @@
 /** Analyses a script on the calling thread. Parsers are loaded on first use. */
 import { BadRequest } from "../../../lib/errors.ts";
-import { type Language, type ProgramLanguage, runtimeOf } from "../languages.ts";
+import { findRuntime, type Language, type ProgramLanguage } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
 
-/** @throws SyntaxFault with line and column; BadRequest */
+/** Analyses a script with the parser of its language. @throws SyntaxFault with line and column; BadRequest */
 export async function analyseInThread(
   language: Language,
   content: string,
   entrypoint: string,
 ): Promise<ScriptAnalysis> {
-  switch (runtimeOf(language)) {
+  switch (findRuntime(language)) {
     case "bun":
     case "nativets":
     case "deno":

@@ -1,6 +1,6 @@
 /** Analyses a script without running it: the parameters of main, and the required packages. */
 import { BadRequest, PayloadTooLarge } from "../../../lib/errors.ts";
-import { type Language, type RunnableLanguage, runtimeOf } from "../languages.ts";
+import { findRuntime, type Language, type RunnableLanguage } from "../languages.ts";
 import type { ScriptAnalysis } from "../types.ts";
 import { analyseInThread } from "./analyse-in-thread.ts";
 import { analyseOffThread } from "./off-thread.ts";
@@ -29,7 +29,7 @@ export async function analyseScript(
       `the script is longer than ${MAX_SCRIPT_CHARACTERS / 1_000_000} million characters`,
     );
   }
-  const runtime = runtimeOf(language);
+  const runtime = findRuntime(language);
   if (runtime !== undefined && SYNTAX_TREES.has(runtime)) requireParsableSize(content);
   // Whether the script is analysed on this thread. Python is parsed by an interpreter in its own process.
   const isHere = content.length <= MAX_IN_THREAD_CHARACTERS || runtime === "python3";
@@ -52,7 +52,7 @@ export async function findUsableLock(
   lock: string | null | undefined,
 ): Promise<string | undefined> {
   if (!lock?.trim()) return undefined;
-  const runtime = runtimeOf(language);
+  const runtime = findRuntime(language);
   if (runtime === "python3") return lock.trimStart().startsWith("{") ? undefined : lock;
   if (runtime !== "bun" && runtime !== "nativets") return lock;
   try {

@@ -9,7 +9,7 @@ import { type SqlDialect, type SqlStatement, StatementFault, splitStatements } f
 export function analyseSql(content: string, dialect: SqlDialect): ScriptAnalysis {
   const declared = parseDeclaredParameters(content, dialect);
   const statements = parseStatements(content, dialect);
-  if (dialect === "postgresql") declared.push(...inferredParameters(statements, declared));
+  if (dialect === "postgresql") declared.push(...createInferredParameters(statements, declared));
   requireDeclaredPlaceholders(statements, declared);
   const database = parseDatabaseParameter(content, {
     name: "database",
@@ -32,7 +32,7 @@ export function analyseSql(content: string, dialect: SqlDialect): ScriptAnalysis
 }
 
 /** Returns parameters for undeclared `$1`, `$2`, …, under these names: PostgreSQL infers their types at each run. */
-function inferredParameters(statements: SqlStatement[], declared: Parameter[]): Parameter[] {
+function createInferredParameters(statements: SqlStatement[], declared: Parameter[]): Parameter[] {
   const known = new Set(declared.map(({ placeholder }) => placeholder));
   const used = statements.flatMap(({ parts }) =>
     parts.flatMap((part) => (typeof part === "string" ? [] : [part.placeholder])),

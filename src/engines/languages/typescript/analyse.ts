@@ -10,7 +10,7 @@ type Callable = Extract<Node, { params: unknown; body: unknown }> & FunctionDecl
 /** Analyses a TypeScript or JavaScript module: signatures, schema and dependencies. */
 export function analyseTypeScript(content: string, entrypoint = "main"): ScriptAnalysis {
   const file = parseModule(content);
-  const exported = exportedFunctions(file.program.body);
+  const exported = findExportedFunctions(file.program.body);
   const parametersOf = (name: string): Parameter[] | undefined => {
     const found = exported.get(name);
     if (!found) return undefined;
@@ -39,7 +39,7 @@ interface ExportedFunction {
 }
 
 /** Finds the exported functions by their exported names. */
-function exportedFunctions(body: Statement[]): Map<string, ExportedFunction> {
+function findExportedFunctions(body: Statement[]): Map<string, ExportedFunction> {
   const local = new Map<string, ExportedFunction>();
   const exported = new Map<string, ExportedFunction>();
   const declare = (statement: Node, comments: string, into: Map<string, ExportedFunction>[]) => {

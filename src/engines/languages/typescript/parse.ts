@@ -9,7 +9,7 @@ const OPTIONS: ParserOptions = {
   locations: false,
 };
 
-/** @throws SyntaxFault with the position of the first error */
+/** Parses a TypeScript or JavaScript module. @throws SyntaxFault with the position of the first error */
 export function parseModule(content: string): File {
   try {
     return parse(content, OPTIONS) as unknown as File;

@@ -46,7 +46,10 @@ function isNothing(type: Node): boolean {
 
 const MAX_DEPTH = 8;
 
-/** @param around enclosing types, outermost first; a recursive type ends there */
+/**
+ * Converts a TypeScript type to JSON Schema.
+ * @param around enclosing types, outermost first; a recursive type ends there
+ */
 export function typeToSchema(type: Node, types: TypeTable, around: readonly Node[] = []): ParameterSchema {
   if (around.length > MAX_DEPTH || around.includes(type)) return {};
   const nested = (node: Node) => typeToSchema(node, types, [...around, type]);

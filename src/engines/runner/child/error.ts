@@ -6,6 +6,7 @@ import type { JobError } from "../types.ts";
 const MAX_ERROR_CHARACTERS = 100_000;
 
 /**
+ * Converts a thrown value to the error of a job.
  * @param version the loaded version: its stack frames are shown under its name, the child program's frames are removed
  */
 export function toJobError(cause: unknown, version: Load | undefined): JobError {
@@ -15,7 +16,7 @@ export function toJobError(cause: unknown, version: Load | undefined): JobError 
   }
   const name = String(cause.name).slice(0, MAX_ERROR_CHARACTERS);
   const error: JobError = { name, message: (cause.message || String(cause)).slice(0, MAX_ERROR_CHARACTERS) };
-  const stack = userFrames((cause.stack ?? "").slice(0, MAX_ERROR_CHARACTERS), version);
+  const stack = filterUserFrames((cause.stack ?? "").slice(0, MAX_ERROR_CHARACTERS), version);
   if (stack) error.stack = stack;
   const extra: Record<string, unknown> = {};
   for (const key of Object.keys(cause)) {
@@ -42,7 +43,7 @@ function safeJson(value: unknown): string | undefined {
 }
 
 /** Leaves out the frames of the child program, and names the script's files as their author knows them. */
-export function userFrames(stack: string, version: Load | undefined): string {
+export function filterUserFrames(stack: string, version: Load | undefined): string {
   if (!version) return stack;
   return stack
     .split("\n")

@@ -107,7 +107,7 @@ function startWithInput(program: HostedProgram, environment: Record<string, stri
   }
 }
 
-/** @returns false if the shell has exited in the meantime */
+/** Passes the job to the shell that was started in advance. @returns false if the shell has exited in the meantime */
 function gives(shell: Shell, environment: Record<string, string>, values: string[]): boolean {
   try {
     shell.run(environment, values);

@@ -1,6 +1,6 @@
 /** The job's printed output: written synchronously, with end marks where needed. */
 import { writeSync } from "node:fs";
-import { libc, unreadPipe } from "./system.ts";
+import { findUnreadPipe, libc } from "./system.ts";
 
 const F_GETFL = 3;
 const F_SETFL = 4;
@@ -14,7 +14,10 @@ let printed = false;
 /** Parts of the mark written before the first output of a job whose start the server may not know yet. */
 let announced: { nonce: string; sequence: number } | undefined;
 
-/** @param nonce random text in the marks; undefined if the server knows that the job has started */
+/**
+ * Announces the start of a job in its output, so that the server can assign what follows.
+ * @param nonce random text in the marks; undefined if the server knows that the job has started
+ */
 export function announceOutput(nonce: string | undefined, sequence: number): void {
   announced = nonce === undefined ? undefined : { nonce, sequence };
 }
@@ -87,7 +90,7 @@ makeOutputBlocking();
  * @returns which pipes: 1 for stdout, 2 for stderr, 3 for both, 0 if the server has read everything
  */
 export function writeEndMarks(nonce: string, all: boolean): number {
-  const fence = all || printed || !libc ? 3 : unreadPipe(1) | unreadPipe(2);
+  const fence = all || printed || !libc ? 3 : findUnreadPipe(1) | findUnreadPipe(2);
   printed = false;
   if (fence !== 0) {
     const mark = `\0${nonce}\0`;

@@ -75,7 +75,7 @@ function enqueue(message: Run): void {
   if (!isRunning) runNext(false);
 }
 
-/** @param isAhead whether no other code has run since the previous job ended */
+/** Runs the next job in the queue, if any. @param isAhead whether no other code has run since the previous job ended */
 function runNext(isAhead: boolean): void {
   const next = isSpent ? undefined : queue.shift();
   isRunning = next !== undefined;
@@ -128,7 +128,10 @@ async function stop(): Promise<void> {
   send({ t: "stopped" });
 }
 
-/** @param isAhead true if no code has run since the previous job was found to have left no files */
+/**
+ * Runs one job and sends its answer.
+ * @param isAhead true if no code has run since the previous job was found to have left no files
+ */
 async function run(message: Run, isAhead: boolean): Promise<void> {
   Object.assign(process.env, skipped, message.environment);
   skipped = {};
@@ -208,7 +211,7 @@ function argumentsOf(text: string, { source }: Load): Record<string, unknown> {
   return (source === undefined ? JSON.parse(text) : parseExactly(text)) as Record<string, unknown>;
 }
 
-/** @returns main's arguments as JSON text, which is both stored and passed to main */
+/** Runs the preprocessor. @returns main's arguments as JSON text, which is both stored and passed to main */
 async function preprocess(input: string, limit: number): Promise<string> {
   const { module, load: version } = loaded!;
   const preprocessor = requireFunction(module, "preprocessor");

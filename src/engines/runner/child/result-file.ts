@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Done, Load } from "../protocol.ts";
 import type { JobError } from "../types.ts";
-import { userFrames } from "./error.ts";
+import { filterUserFrames } from "./error.ts";
 import { parseExactly, parseVerbatim } from "./exact.ts";
 
 const MAX_ERROR_BYTES = 1_000_000;
@@ -35,7 +35,7 @@ export function readErrorFile(version: Load): JobError | undefined {
   try {
     const { name, message, stack } = parseExactly(text) as Partial<Record<keyof JobError, unknown>>;
     if (typeof name !== "string" || typeof message !== "string") return undefined;
-    const frames = typeof stack === "string" ? userFrames(stack, version) : "";
+    const frames = typeof stack === "string" ? filterUserFrames(stack, version) : "";
     return {
       name,
       message: message.replaceAll(version.file, version.display),

@@ -1,6 +1,6 @@
 /** Results of main, as the server stores them: JSON text, or a stream sent in chunks. */
 import { send } from "./channel.ts";
-import { resultTooLargeError, toJson } from "./wrappers/to-json.ts";
+import { createResultTooLargeError, toJson } from "./wrappers/to-json.ts";
 
 type AnyIterable = AsyncIterable<unknown> | Iterable<unknown>;
 
@@ -22,7 +22,7 @@ export async function streamResult(value: AnyIterable | Response, limit: number)
   let size = 0;
   const tell = (text: string) => {
     size += text.length;
-    if (size > limit) throw resultTooLargeError(size, limit);
+    if (size > limit) throw createResultTooLargeError(size, limit);
     if (text !== "") send({ t: "stream", text });
   };
   for await (const piece of source) {

@@ -31,6 +31,7 @@ export interface Shell extends Started {
 }
 
 /**
+ * Starts a bash process that waits for its job.
  * @param variables environment of the job, except for the server's variables that differ by job.
  * @throws if it cannot be started
  */

@@ -50,7 +50,7 @@ libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 libc?.sched_setscheduler(0, SCHED_BATCH, ptr(new Int32Array(1)));
 
 /** Returns 1 (stdout) or 2 (stderr) if the server has not read the whole pipe, else 0. */
-export function unreadPipe(fd: 1 | 2): number {
+export function findUnreadPipe(fd: 1 | 2): number {
   libc!.ioctl(fd, FIONREAD, ptr(buffer));
   return buffer[0] || buffer[1] || buffer[2] || buffer[3] ? fd : 0;
 }
@@ -82,7 +82,10 @@ export function hideMemory(): void {
   libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/** @returns the read end and the write end of a new pipe, which child processes do not inherit by default */
+/**
+ * Creates a pipe.
+ * @returns the read end and the write end of a new pipe, which child processes do not inherit by default
+ */
 export function openPipe(): [number, number] {
   if (libc!.pipe2(ptr(words), O_CLOEXEC) !== 0) throw new Error("no pipe could be opened");
   return [words[0]!, words[1]!];

@@ -26,8 +26,8 @@ function replaceToken(value: string): string {
 }
 
 /**
- * Does the same for `node:http`, which most client packages use. Loading it takes several milliseconds, so this runs
- * only if the script may have loaded it.
+ * Replaces outdated tokens in requests of `node:http`, which most client packages use. Loading it takes several
+ * milliseconds, so this runs only if the script may have loaded it.
  */
 export function patchNodeHttp(): void {
   const { ClientRequest } = process.getBuiltinModule("node:http");

@@ -2,13 +2,13 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
-export function sharedFolderPath(directory: string, name: string): string {
+export function getSharedFolderPath(directory: string, name: string): string {
   return join(directory, "shared", name);
 }
 
 /** Creates the folder if needed. @returns its path */
 export function createSharedFolder(directory: string, name: string): string {
-  const folder = sharedFolderPath(directory, name);
+  const folder = getSharedFolderPath(directory, name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }

@@ -2,7 +2,7 @@
 
 import type { RunnableLanguage } from "../../languages/languages.ts";
 import { resolveLocalImport, toRelativeSpecifier } from "../../languages/local-imports.ts";
-import { compilationOf, PROGRAMS } from "../../languages/programs/table.ts";
+import { findCompilation, PROGRAMS } from "../../languages/programs/table.ts";
 import type { ImportedScript, RunnableVersion } from "../types.ts";
 
 const EXTENSIONS: Record<RunnableLanguage, string> = {
@@ -32,24 +32,24 @@ const UNNAMED_PATH = "u/nobody/script";
 export const PROGRAM_FILE = "program";
 
 /** Returns the path of the version's own source file, or of its program, relative to its sources folder. */
-export function mainFileName({ language, path, imports }: RunnableVersion): string {
-  if (compilationOf(language)) return PROGRAM_FILE;
+export function getMainFileName({ language, path, imports }: RunnableVersion): string {
+  if (findCompilation(language)) return PROGRAM_FILE;
   const extension = EXTENSIONS[language];
   return imports?.length ? `${path ?? UNNAMED_PATH}.${extension}` : `main.${extension}`;
 }
 
 /** Lists all source files of the version. */
-export function sourceFileNames(version: RunnableVersion): string[] {
+export function listSourceFileNames(version: RunnableVersion): string[] {
   const imported = (version.imports ?? []).map((each) => `${each.path}.${EXTENSIONS[each.language]}`);
-  return [mainFileName(version), ...imported, ...Object.keys(settingsOf(version))];
+  return [getMainFileName(version), ...imported, ...Object.keys(getSettingsFiles(version))];
 }
 
-/** Deno reads the nearest of these files, and those above are hidden from scripts. */
-const settingsOf = ({ language }: RunnableVersion): Record<string, string> =>
+/** Returns the settings files for Deno, text by name. Deno reads the nearest ones; those above are hidden from scripts. */
+const getSettingsFiles = ({ language }: RunnableVersion): Record<string, string> =>
   language === "deno" ? { "package.json": "{}\n" } : {};
 
 /** Returns the script's module name in Python, which decides what `from .x` means. */
-export function pythonModuleName({ path, imports }: RunnableVersion): string {
+export function getPythonModuleName({ path, imports }: RunnableVersion): string {
   return imports?.length ? (path ?? UNNAMED_PATH).replaceAll("/", ".") : "script";
 }
 
@@ -61,12 +61,12 @@ export async function buildSourceFiles(
   const { language, content, imports = [], path = UNNAMED_PATH } = version;
   const files = new Map<string, string>();
   if (language !== "bun" && language !== "nativets" && language !== "deno") {
-    files.set(mainFileName(version), content);
+    files.set(getMainFileName(version), content);
     for (const each of imports) files.set(`${each.path}.${EXTENSIONS[each.language]}`, each.content);
     return files;
   }
-  for (const [name, text] of Object.entries(settingsOf(version))) files.set(name, text);
-  if (!hasPackages && imports.length === 0) return files.set(mainFileName(version), content);
+  for (const [name, text] of Object.entries(getSettingsFiles(version))) files.set(name, text);
+  if (!hasPackages && imports.length === 0) return files.set(getMainFileName(version), content);
   const { rewriteImports } = await import("../../languages/typescript/imports.ts");
   const known = new Set([path, ...imports.map((each) => each.path)]);
   const rewrite = (source: Pick<ImportedScript, "content" | "path">) =>
@@ -74,7 +74,7 @@ export async function buildSourceFiles(
       const target = resolveLocalImport(language, specifier, source.path).find((each) => known.has(each));
       return target === undefined ? undefined : toRelativeSpecifier(source.path, target);
     });
-  files.set(mainFileName(version), rewrite({ content, path }));
+  files.set(getMainFileName(version), rewrite({ content, path }));
   for (const each of imports) files.set(`${each.path}.${EXTENSIONS[each.language]}`, rewrite(each));
   return files;
 }

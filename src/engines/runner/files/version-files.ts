@@ -14,11 +14,11 @@ import { basename, dirname, join } from "node:path";
 import { type SharedWork, shareWork } from "../../../lib/async/shared-work.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { createRandomText } from "../../../lib/text/ids.ts";
-import { compilationOf, programOf } from "../../languages/programs/table.ts";
+import { findAdapter, findCompilation } from "../../languages/programs/table.ts";
 import { PACKAGE_LINKS, type PackageStore } from "../packages/package-store.ts";
 import type { RunnableVersion } from "../types.ts";
 import { type FolderUse, limitSize, pruneFiles } from "./prune-files.ts";
-import { buildSourceFiles, mainFileName, sourceFileNames } from "./source-tree.ts";
+import { buildSourceFiles, getMainFileName, listSourceFileNames } from "./source-tree.ts";
 
 /** Size limit of all versions' files. Compiled programs have megabytes each, and every preview is a version. */
 const MAX_BYTES = 2_000_000_000;
@@ -79,8 +79,8 @@ export function createVersionFiles(
       if (installed) await replaceLink(join(folder, installed.link), installed.target);
       return;
     }
-    const sources: Map<string, string | Buffer> = compilationOf(version.language)
-      ? new Map([[mainFileName(version), await compile(version, signal)]])
+    const sources: Map<string, string | Buffer> = findCompilation(version.language)
+      ? new Map([[getMainFileName(version), await compile(version, signal)]])
       : await buildSourceFiles(version, installed?.link === PACKAGE_LINKS.npm);
     await mkdir(join(folder, ".."), { recursive: true, mode: 0o700 });
     const work = await mkdtemp(`${folder}.`);
@@ -132,24 +132,24 @@ export function createVersionFiles(
   return {
     place(version, folder) {
       const written = folderOf(version);
-      for (const name of sourceFileNames(version)) {
+      for (const name of listSourceFileNames(version)) {
         const placed = join(folder, name);
         if (version.imports?.length) createFolders(folder, dirname(name));
         linkOrCopy(join(written, name), placed);
         // The child may have another user id. The folders above keep everyone else out, and a script may have changed
         // the mode.
-        chmodSync(placed, compilationOf(version.language) ? 0o755 : 0o644);
+        chmodSync(placed, findCompilation(version.language) ? 0o755 : 0o644);
       }
       const link = packages.linkOf(version);
       if (link) symlinkSync(readlinkSync(join(written, link)), join(folder, link));
-      return join(folder, mainFileName(version));
+      return join(folder, getMainFileName(version));
     },
     has,
     needsBuild(version) {
       const { language, lock } = version;
-      const isCompiled = compilationOf(language) !== undefined;
+      const isCompiled = findCompilation(language) !== undefined;
       // Most versions need neither, nor a look at their files here.
-      if ((!isCompiled && !lock && !programOf(language)?.packages) || has(version)) return false;
+      if ((!isCompiled && !lock && !findAdapter(language)?.packages) || has(version)) return false;
       return isCompiled || packages.linkOf(version) !== undefined;
     },
     async removeWorkspace(workspace_id) {

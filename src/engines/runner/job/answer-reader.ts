@@ -1,7 +1,7 @@
 /** Reads a child's messages for one run, up to the run's answer. */
 import { findAnswerFault, findLongAnswerFault, isCount, isLongAnswer } from "../output/validate-answer.ts";
-import { afterOutput, type Child } from "../process/child.ts";
-import type { Done, FromChild, Recalled } from "../protocol.ts";
+import { type Child, onceOutputRead } from "../process/child.ts";
+import type { Done, FromChild, RecallReply } from "../protocol.ts";
 import type { RunnerOptions, RunRequest } from "../types.ts";
 import type { Prefetch } from "./prefetch.ts";
 import type { Prefetched } from "./queued-run.ts";
@@ -16,15 +16,15 @@ export interface AnswerHandler {
   onStream(text: string): void;
   /** The runs that the child has received in advance. */
   readonly prefetch: Prefetch;
-  /** The child has dropped these runs, which it had received in advance. */
+  /** Called when the child has dropped these prefetched runs. */
   onReturned(runs: Prefetched[]): void;
-  /** The child has no run behind this one. */
+  /** Called when the child has answered a recall, and no run is left behind this one. */
   onRecalled(): void;
-  /** The child can no longer receive messages. */
+  /** Called when the child can no longer receive messages. */
   onLost(): void;
-  /** @param fault reason why the answer is invalid */
+  /** Called when the child's answer fails validation. @param fault reason why the answer is invalid */
   onInvalid(fault: string): void;
-  /** All output of the run has been read as well. */
+  /** Called with the answer once all output of the run has been read. */
   onDone(done: Done): void;
 }
 
@@ -38,7 +38,7 @@ export class AnswerReader {
   #mayRefer: boolean;
   #isAnswered = false;
 
-  /** @param sequence number of the run among those of the child */
+  /** Creates the reader of one run's messages. @param sequence number of the run among those of the child */
   constructor(
     child: Child,
     sequence: number,
@@ -83,8 +83,8 @@ export class AnswerReader {
   }
 
   /**
-   * Passes messages that arrived after the answer to the run behind, and to those behind that, and then what befell the
-   * process in the meantime: all that have an answer get it.
+   * Passes messages that arrived after the answer to the prefetched runs behind, and then the failure of the process,
+   * if any. So every run that was answered gets its answer.
    */
   passOn(): void {
     const child = this.#child;
@@ -96,7 +96,7 @@ export class AnswerReader {
   }
 
   /** A run that is to be stopped is stopped now, because no run behind it can have started. */
-  #endRecall(message: Recalled): void {
+  #endRecall(message: RecallReply): void {
     const returned = this.#run.prefetch.endRecall(this.#child, message);
     if (!returned) return;
     this.#run.onReturned(returned);
@@ -138,6 +138,6 @@ export class AnswerReader {
     if (this.#run.hasEnded) return;
     if (fault !== undefined) this.#run.onInvalid(fault);
     else if (done.fence === 0) this.#run.onDone(done);
-    else afterOutput(this.#child, done.fence, () => this.#run.onDone(done));
+    else onceOutputRead(this.#child, done.fence, () => this.#run.onDone(done));
   }
 }

@@ -1,11 +1,11 @@
 /**
  * Runs that wait until their version is compiled or its packages are installed. They occupy no slot: builds have slots
- * of their own (`../packages/turns.ts`).
+ * of their own (`../packages/tool-slots.ts`).
  */
 import { raceAbort } from "../../../lib/async/sleep.ts";
 import type { VersionFiles } from "../files/version-files.ts";
 import type { RunnerOptions, RunOutcome } from "../types.ts";
-import { notStartedOutcome, timeoutOutcome } from "./outcomes.ts";
+import { createStartFailure, createTimeoutOutcome } from "./outcomes.ts";
 import type { QueuedRun } from "./queued-run.ts";
 
 export interface Builds {
@@ -51,7 +51,7 @@ export function createBuilds({ files, log, onShortage }: BuildsOptions): Builds 
       try {
         await raceAbort(files.ensure(version, stopping.signal), stopping.signal);
       } catch (cause) {
-        outcome ??= notStartedOutcome(cause, "", log);
+        outcome ??= createStartFailure(cause, "", log);
         if (outcome.kind === "postponed") onShortage(cause);
       } finally {
         waits.delete(wait);
@@ -60,7 +60,8 @@ export function createBuilds({ files, log, onShortage }: BuildsOptions): Builds 
       return outcome;
     },
     checkTimes(now) {
-      for (const { deadline, timeout_ms, end } of waits) if (now >= deadline) end(timeoutOutcome(timeout_ms));
+      for (const { deadline, timeout_ms, end } of waits)
+        if (now >= deadline) end(createTimeoutOutcome(timeout_ms));
     },
     stop() {
       for (const { end } of waits) end({ kind: "released" });

@@ -2,7 +2,7 @@
 
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { linkSharedFolder } from "../files/shared-folder.ts";
-import { pythonModuleName } from "../files/source-tree.ts";
+import { getPythonModuleName } from "../files/source-tree.ts";
 import { type Child, LoadFault, loadVersion } from "../process/child.ts";
 import { becomePython } from "../process/interpreter.ts";
 import { createHostedProgram, runsInChild } from "../programs/hosted.ts";
@@ -76,7 +76,7 @@ async function startVersion(start: ColdStart): Promise<void> {
     ...fileOf(version, runtime, file),
     display: version.path ? `${version.path}${extension(file)}` : "script",
     root: child.code,
-    module: pythonModuleName(version),
+    module: getPythonModuleName(version),
     runtime: runtime.directory,
     parameters: version.parameters,
     preprocessor_parameters: version.preprocessor_parameters,

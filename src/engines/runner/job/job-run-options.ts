@@ -21,7 +21,10 @@ export interface JobRunOptions {
    * @throws DependencyError
    */
   interpreter: (version: RunnableVersion) => Promise<Tool | undefined>;
-  /** @param tool program that runs the script; the child may read its folders */
+  /**
+   * Takes a blank child, one started in advance if possible.
+   * @param tool program that runs the script; the child may read its folders
+   */
   takeBlank: (tool: Tool | undefined) => Child;
   /** Reports that the machine lacks resources to start a process. */
   onShortage: (cause: unknown) => void;

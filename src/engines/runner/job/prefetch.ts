@@ -8,7 +8,7 @@ import { yieldToEventLoop } from "../../../lib/async/yield.ts";
 import { isCount } from "../output/validate-answer.ts";
 import type { Child } from "../process/child.ts";
 import { createRunMessage } from "../process/run-message.ts";
-import type { FromChild, Recalled } from "../protocol.ts";
+import type { FromChild, RecallReply } from "../protocol.ts";
 import type { RunnerOptions } from "../types.ts";
 import type { Prefetched, QueuedRun } from "./queued-run.ts";
 
@@ -102,7 +102,7 @@ export class Prefetch {
    * have all ended may arrive when the child has received others.
    * @returns the dropped runs; undefined if it is not an answer to the current recall
    */
-  endRecall(child: Child, { number, count }: Recalled): Prefetched[] | undefined {
+  endRecall(child: Child, { number, count }: RecallReply): Prefetched[] | undefined {
     if (this.#recall === undefined || number !== this.#recall || !isCount(count)) return undefined;
     this.#recall = undefined;
     return this.#takeBackFrom(child, Math.max(0, this.runs.length - count), count);

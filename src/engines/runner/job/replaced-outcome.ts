@@ -4,11 +4,11 @@ import { parseJson } from "../../../lib/json/json.ts";
 import type { Child } from "../process/child.ts";
 import { readOwnFile } from "../process/result-file.ts";
 import type { ChildExit, JobError, RunOutcome } from "../types.ts";
-import { createFailure, exitFailure } from "./outcomes.ts";
+import { createExitFailure, createFailure } from "./outcomes.ts";
 
 const MAX_ERROR_BYTES = 1_000_000;
 
-export async function replacedOutcome(
+export async function readOutcomeFiles(
   child: Child,
   exit: ChildExit,
   max_result: number,
@@ -16,7 +16,7 @@ export async function replacedOutcome(
   if (exit.code !== 0) {
     const error = await readError(child);
     if (error) return { kind: "failure", error: child.output.secrets.maskValue(error) };
-    return exitFailure(exit, child.output.lastLines());
+    return createExitFailure(exit, child.output.lastLines());
   }
   const found = await readOwnFile(join(child.folder, "result.json"), max_result);
   if (!found) return { kind: "success", result: "null" };

@@ -1,4 +1,4 @@
-/** Resolves references in a preprocessor's result, which is stored unresolved and passed to main resolved. */
+/** Resolves references in a preprocessor's result. The stored result keeps the references; main receives the values. */
 import { SvcError } from "../../../lib/errors.ts";
 import type { Child } from "../process/child.ts";
 import { insertToken } from "../process/job-token.ts";

@@ -39,7 +39,11 @@ export interface ShortageGate {
   stop(): void;
 }
 
-/** @param attempt prepares and starts a process up to the job-specific part @throws as that does */
+/**
+ * Creates the gate that is closed while processes cannot be started.
+ * @param attempt prepares and starts a process up to the job-specific part
+ * @throws as that does
+ */
 export function createShortageGate(attempt: () => void, log: RunnerOptions["log"]): ShortageGate {
   let why: string | undefined;
   let tries = 0;

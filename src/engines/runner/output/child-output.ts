@@ -114,7 +114,7 @@ export class ChildOutput {
     callback();
   }
 
-  /** @param fd 1 for stdout, 2 for stderr */
+  /** Receives bytes that the child has written to a pipe. @param fd 1 for stdout, 2 for stderr */
   push(fd: 1 | 2, bytes: Uint8Array): void {
     const text = this.#carried[fd - 1]! + this.#decoders[fd - 1]!.decode(bytes, { stream: true });
     this.#carried[fd - 1] = "";
@@ -122,7 +122,10 @@ export class ChildOutput {
     else if (this.#ahead[fd - 1]!.length < MAX_AHEAD) this.#ahead[fd - 1] += text;
   }
 
-  /** @param size approximate number of bytes of the text */
+  /**
+   * Assigns text to the log or the result stream of the current job.
+   * @param size approximate number of bytes of the text
+   */
   #assign(fd: 1 | 2, given: string, size = given.length): void {
     const text = given.includes("\0") ? this.#withoutMark(fd, this.#upToLaterJob(fd, given)) : given;
     if (fd === 1 && this.#sink?.keep_last_line) this.#keepLastLine(text);
@@ -254,7 +257,10 @@ export class ChildOutput {
   }
 }
 
-/** @param mark the end mark, in whose place the announcement of a job may stand */
+/**
+ * Whether a text is the beginning of an end mark, or of the announcement of a job.
+ * @param mark the end mark, in whose place the announcement of a job may stand
+ */
 function isPartialMark(text: string, mark: string): boolean {
   const announcement = `${mark.slice(0, -1)}>`;
   return mark.startsWith(text) || announcement.startsWith(text) || text.startsWith(announcement);

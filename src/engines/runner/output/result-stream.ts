@@ -9,14 +9,14 @@ export class ResultStream {
   /** Created when there is something to mask. */
   #masked: MaskedText | undefined;
 
-  /** @param limit limit in bytes */
+  /** Creates the stream of one run. @param limit limit in bytes */
   constructor(secrets: Secrets, tell: (text: string) => void, limit: number) {
     this.#secrets = secrets;
     this.#tell = tell;
     this.#most = limit;
   }
 
-  /** @returns false if the limit is exceeded; the text is then dropped */
+  /** Appends text to the stream. @returns false if the limit is exceeded; the text is then dropped */
   push(text: string): boolean {
     this.#bytes += Buffer.byteLength(text);
     if (this.#bytes > this.#most) return false;

@@ -64,7 +64,7 @@ export class Secrets {
   }
 
   add(secret: string): void {
-    for (const form of printedForms(secret)) {
+    for (const form of listPrintedForms(secret)) {
       for (let at = 0; at < form.length; at += MAX_PATTERN_LENGTH) {
         const piece = form.slice(at, at + MAX_PATTERN_LENGTH);
         if (piece.length >= MIN_SECRET_LENGTH) this.#texts.add(piece);
@@ -114,7 +114,7 @@ export class Secrets {
     let longest = 0;
     let harmless = true;
     for (const secret of this.#all()) {
-      const length = overlapLength(text, secret);
+      const length = computeOverlapLength(text, secret);
       if (length > longest) longest = length;
       if (length > Math.min(MAX_SHOWN_CHARACTERS, secret.length * SHOWN_SHARE)) harmless = false;
     }
@@ -143,7 +143,7 @@ function mergeSpans(spans: Span[]): Span[] {
 }
 
 /** Yields the forms in which a secret may be printed: as it is, trimmed, by line, and each of these inside JSON. */
-function* printedForms(secret: string): Generator<string> {
+function* listPrintedForms(secret: string): Generator<string> {
   const lines = secret.split("\n").map((line) => line.trim());
   const long = lines.filter((line) => line.length >= MIN_LINE_LENGTH).slice(0, MAX_LINES);
   for (const text of [secret, secret.trim(), ...long]) {
@@ -158,7 +158,7 @@ function* printedForms(secret: string): Generator<string> {
 }
 
 /** Returns the length of the longest suffix of `text` that is a proper prefix of `secret`. */
-function overlapLength(text: string, secret: string): number {
+function computeOverlapLength(text: string, secret: string): number {
   const first = secret[0]!;
   let at = text.indexOf(first, Math.max(0, text.length - secret.length + 1));
   while (at >= 0 && !secret.startsWith(text.slice(at))) at = text.indexOf(first, at + 1);

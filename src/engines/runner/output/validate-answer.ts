@@ -19,7 +19,7 @@ const MAX_MEMORY_KB = 2 ** 31 - 1;
 const MAX_OVERHEAD_BYTES = 2 * MAX_ERROR_CHARACTERS;
 
 /** Returns the maximum size of a child's message: a result and a preprocessor's result, each as JSON within JSON. */
-export function maxMessageBytes(max_result: number): number {
+export function computeMaxMessageBytes(max_result: number): number {
   return 4 * max_result + MAX_OVERHEAD_BYTES;
 }
 
@@ -103,7 +103,10 @@ function isJson(text: unknown): boolean {
   }
 }
 
-/** A character is at least one byte, so the exact size is computed only near the limit. */
+/**
+ * Whether a text is longer than `limit` bytes. A character is at least one byte, so the exact size is computed only
+ * near the limit.
+ */
 function isLonger(text: string, limit: number): boolean {
   return text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit);
 }

@@ -1,7 +1,7 @@
 /** Packages of scripts: selects the client that resolves and installs them, their location, and the link to them. */
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../lib/text/ids.ts";
-import { packageFolderOf } from "../../languages/programs/table.ts";
+import { findPackageFolder } from "../../languages/programs/table.ts";
 import type { PackageFolder } from "../../languages/programs/types.ts";
 import { parsePythonLock } from "../../languages/python/lock-text.ts";
 import type { Packages } from "../../languages/types.ts";
@@ -12,7 +12,7 @@ import type { LockOptions, PythonIndex, RunnableVersion } from "../types.ts";
 import { createInstaller } from "./npm-client.ts";
 import { createPipClient } from "./pip-client.ts";
 import type { ToolOutcome, ToolRequest } from "./tool.ts";
-import type { ToolTurns } from "./turns.ts";
+import type { ToolSlots } from "./tool-slots.ts";
 
 /** Names of the links to packages beside a script's source. */
 export const PACKAGE_LINKS = {
@@ -60,11 +60,11 @@ export interface PackageStoreOptions {
     onUse: (folder: string) => void,
   ) => Promise<string>;
   runTool: (request: ToolRequest) => Promise<ToolOutcome>;
-  turns: ToolTurns;
+  turns: ToolSlots;
 }
 
 /** Returns the Python version of a lock; undefined if there is no lock or it names none. */
-export function pythonVersionOf(lock: string | undefined): string | undefined {
+export function readPythonVersion(lock: string | undefined): string | undefined {
   return lock ? parsePythonLock(lock).python : undefined;
 }
 
@@ -91,7 +91,7 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
   }
 
   function linkOf({ language, content, lock }: RunnableVersion): string | undefined {
-    const folder = packageFolderOf(language, content);
+    const folder = findPackageFolder(language, content);
     if (folder) return folder.folder;
     if (!lock?.trim()) return undefined;
     if (language === "bun" || language === "nativets" || language === "deno") return PACKAGE_LINKS.npm;
@@ -118,7 +118,7 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
         onLog: () => {},
         signal: stopping.signal,
       };
-      const folder = packageFolderOf(version.language, version.content);
+      const folder = findPackageFolder(version.language, version.content);
       if (folder) {
         const target = await options.installFolder(version, folder, installOptions, onUse);
         await makeReadable(dirname(target));
@@ -131,7 +131,7 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
         await makeReadable(folder);
         return { link, target: join(folder, "node_modules") };
       }
-      const python = await pythonFor(pythonVersionOf(lock), () => {});
+      const python = await pythonFor(readPythonVersion(lock), () => {});
       const target = await pip.install(lock, { ...installOptions, python }, onUse);
       await makeReadable(dirname(target));
       return { link, target };

@@ -7,8 +7,8 @@ import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   formatPythonLock,
+  getInstallationFolderName,
   hasHashes,
-  installationFolderName,
   type LockedPackage,
   parsePythonLock,
 } from "../../languages/python/lock-text.ts";
@@ -157,7 +157,10 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
       return uv ? resolveByUv(uv, requirements, options) : resolveByPip(requirements, options);
     },
     install(lock, options, onUse) {
-      const folder = join(directory, installationFolderName(parsePythonLock(lock), options.python.version));
+      const folder = join(
+        directory,
+        getInstallationFolderName(parsePythonLock(lock), options.python.version),
+      );
       onUse(folder);
       if (existsSync(folder)) return Promise.resolve(join(folder, MODULES_FOLDER));
       const running = installing.get(folder);
@@ -169,7 +172,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
   };
 }
 
-/** Without the option it would search the PATH that the process was started with. */
+/** Finds `uv` on the current PATH; without the option, the PATH at the start of the process would be searched. */
 const findUv = () => Bun.which("uv", { PATH: process.env.PATH ?? "" });
 
 /** Returns the environment with the sources: URLs may contain credentials, and arguments are visible to all users. */

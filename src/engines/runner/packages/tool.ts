@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { lstat, rename } from "node:fs/promises";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { ChildExit, JobError } from "../types.ts";
-import type { ToolKind } from "./turns.ts";
+import type { ToolKind } from "./tool-slots.ts";
 
 export interface ToolRequest {
   /** Name in the operator's log, e.g. `pip install`. */

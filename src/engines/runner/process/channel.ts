@@ -10,7 +10,7 @@ import { isTooDeep } from "../../../lib/json/depth.ts";
 import type { FromChild, ReferenceReply, Run, ToChild } from "../protocol.ts";
 
 export interface ChildChannel {
-  /** @throws if the channel is closed */
+  /** Sends a message to the child. @throws if the channel is closed */
   send(message: ToChild): void;
   /**
    * Sends a short message at the end of this turn of the event loop, together with others.
@@ -28,7 +28,10 @@ interface ChannelOptions {
   /** Maximum size of a line. */
   max_bytes: number;
   onMessage: (message: FromChild) => void;
-  /** @param problem the child's protocol violation; undefined if it only closed its side */
+  /**
+   * Called when the channel has been closed.
+   * @param problem the child's protocol violation; undefined if it only closed its side
+   */
   onClose: (problem: string | undefined) => void;
 }
 

@@ -1,4 +1,7 @@
-/** Ends a child whose job is stopped, with its query in a database server, which would outlive its client. */
+/**
+ * Kills a child whose job is stopped. Its query in a database server is cancelled first, because it would continue
+ * without its client.
+ */
 
 import { waitAtMost } from "../../../lib/async/sleep.ts";
 import type { RunnableLanguage } from "../../languages/languages.ts";

@@ -6,7 +6,7 @@ const INHERITED_NAMES = /^(PATH|TZ|LANG|LC_ALL|LC_CTYPE|no_proxy|NO_PROXY)$/;
 const PROXY_NAMES = /^(https?_proxy|HTTPS?_PROXY)$/;
 
 /** Returns the inherited variables. @param proxy_credentials whether to keep user and password in the proxies' URLs */
-export function inheritedEnvironment(proxy_credentials: boolean): Record<string, string> {
+export function readInheritedEnvironment(proxy_credentials: boolean): Record<string, string> {
   const environment: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin" };
   for (const [name, value] of Object.entries(process.env)) {
     if (value === undefined) continue;

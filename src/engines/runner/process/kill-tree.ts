@@ -18,7 +18,7 @@ export function listProcesses(): ProcessFacts[] {
     .filter((found) => found !== undefined);
 }
 
-/** @param name its entry in /proc. @returns undefined if it has exited */
+/** Reads the facts of a process from /proc. @param name its entry in /proc. @returns undefined if it has exited */
 export function readProcess(name: string): ProcessFacts | undefined {
   const text = tolerateExit(() => readFileSync(`/proc/${name}/stat`, "latin1"));
   if (text === undefined) return undefined;

@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { removeUrlCredentials } from "../../../lib/text/url-credentials.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
-import { programOf } from "../../languages/programs/table.ts";
+import { findAdapter } from "../../languages/programs/table.ts";
 import type { PackageBuild, PackageFolder } from "../../languages/programs/types.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import { findNamedPaths, type ToolOutcome, type ToolRequest } from "../packages/tool.ts";
@@ -13,7 +13,7 @@ import { readOwnFile } from "../process/result-file.ts";
 import type { LockOptions } from "../types.ts";
 import { findTool, type Tool } from "./tools.ts";
 
-/** Packages are downloaded meanwhile, and all of them compiled. */
+/** Timeout of locking or building the packages of a script, in milliseconds: downloading and compiling all of them. */
 export const BUILD_TIMEOUT_MS = 15 * 60_000;
 const MAX_LOCK_BYTES = 5_000_000;
 
@@ -23,7 +23,10 @@ interface BuildTool extends Pick<ToolRequest, "program" | "environment" | "files
   interpreter: Tool;
 }
 
-/** @throws DependencyError that says what to install */
+/**
+ * Finds the tools that lock and compile the packages of a language.
+ * @throws DependencyError that says what to install
+ */
 export async function findBuildTool(
   language: ProgramLanguage,
   build: PackageBuild | PackageFolder,
@@ -60,7 +63,7 @@ function findClient(build: PackageBuild | PackageFolder, tool: Tool): string | u
     : undefined;
 }
 
-/** @throws DependencyError without the text, which may hold secrets */
+/** Returns the settings of a tool without secrets. @throws DependencyError without the text, which may hold secrets */
 function readSettings(tool: string, text: string, settings: NonNullable<PackageBuild["settings"]>): string {
   try {
     return settings.toPublic(text);
@@ -80,7 +83,7 @@ export async function lockProgramPackages(
   runTool: (request: ToolRequest) => Promise<ToolOutcome>,
   options: LockOptions,
 ): Promise<string> {
-  const build = programOf(language)!.packages!;
+  const build = findAdapter(language)!.packages!;
   const tool = await findBuildTool(language, build);
   const results: string[] = [];
   const { interpreter, ...client } = tool;

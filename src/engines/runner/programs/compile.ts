@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
-import { compilationOf, packageBuildOf, programOf } from "../../languages/programs/table.ts";
+import { findAdapter, findCompilation, findPackageBuild } from "../../languages/programs/table.ts";
 import { PROGRAM_FILE } from "../files/source-tree.ts";
 import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
 import { readOwnFile } from "../process/result-file.ts";
@@ -21,6 +21,7 @@ class CompileError extends BadRequest {
 }
 
 /**
+ * Compiles a script version to a program.
  * @param wrappers folder of files to compile with scripts
  * @param signal aborts the compilation, or waiting for it
  * @returns the program
@@ -63,7 +64,7 @@ export async function compileScript(
 
 /** Names the script's file in the compiler's messages by the script's path. */
 function nameSource({ language, path = "script" }: RunnableVersion, messages: string): string {
-  const { extension, source_name } = programOf(language)!;
+  const { extension, source_name } = findAdapter(language)!;
   return source_name ? messages.replace(source_name, () => `${path}.${extension}`) : messages;
 }
 
@@ -73,10 +74,13 @@ interface Plan {
   request: Pick<ToolRequest, "program" | "argv" | "environment" | "files" | "read" | "timeout_ms">;
 }
 
-/** A script that requires packages is compiled by another program, with what its lock says. */
+/**
+ * Plans how to compile a version: one that requires packages is compiled by another program, with the versions of its
+ * lock.
+ */
 async function planCompilation(version: RunnableVersion): Promise<Plan> {
   const { language, content, parameters, lock } = version;
-  const build = packageBuildOf(language, content);
+  const build = findPackageBuild(language, content);
   if (build) {
     const { interpreter: _, ...tool } = await findBuildTool(language as ProgramLanguage, build);
     const files = { ...tool.files, ...build.files(content, parameters, lock) };
@@ -84,7 +88,7 @@ async function planCompilation(version: RunnableVersion): Promise<Plan> {
     const request = { ...tool, program, argv, files, timeout_ms: BUILD_TIMEOUT_MS };
     return { wrappers: build.wrappers, request };
   }
-  const compilation = compilationOf(language)!;
+  const compilation = findCompilation(language)!;
   requireStandardLibrary(version);
   const { program, folders } = await findTool(language);
   const { argv, environment } = compilation;

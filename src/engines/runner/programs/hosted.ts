@@ -1,7 +1,7 @@
 /** Languages whose scripts are, or are run by, a program of the machine: one process per job. */
 import { join } from "node:path";
 import type { RunnableLanguage } from "../../languages/languages.ts";
-import { programOf } from "../../languages/programs/table.ts";
+import { findAdapter } from "../../languages/programs/table.ts";
 import { type Child, LoadFault } from "../process/child.ts";
 import type { HostedProgram } from "../protocol.ts";
 import type { RunRequest } from "../types.ts";
@@ -14,7 +14,7 @@ export function isHosted(language: RunnableLanguage): boolean {
 
 /** Whether a job's program replaces the child process (execve). */
 export function replacesChild(language: RunnableLanguage): boolean {
-  return programOf(language)?.needs_own_entry === true;
+  return findAdapter(language)?.needs_own_entry === true;
 }
 
 /** Whether the child itself calls `main`, as for TypeScript. */
@@ -23,7 +23,7 @@ export function runsInChild(language: RunnableLanguage): boolean {
 }
 
 function runsProgram(language: RunnableLanguage): boolean {
-  return language === "bash" || programOf(language) !== undefined;
+  return language === "bash" || findAdapter(language) !== undefined;
 }
 
 interface ProgramStart {
@@ -63,7 +63,7 @@ export function createHostedProgram({
   if (entrypoint !== "main")
     throw fault(`${version.language} scripts have no functions that can be run by name`);
   if (version.preprocessor_parameters) throw fault(`${version.language} scripts have no preprocessor`);
-  const { run } = programOf(version.language)!;
+  const { run } = findAdapter(version.language)!;
   const path = "wrapper" in run ? tool!.program : file;
   const argv = "wrapper" in run ? run.argv(join(wrappers, run.wrapper), file, version.parameters) : [];
   const own = "wrapper" in run ? run.environment : undefined;

@@ -1,5 +1,5 @@
-import { compilationOf, programOf } from "../../languages/programs/table.ts";
-import { pythonVersionOf } from "../packages/package-store.ts";
+import { findAdapter, findCompilation } from "../../languages/programs/table.ts";
+import { readPythonVersion } from "../packages/package-store.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { RunnableVersion } from "../types.ts";
 import { requireStandardLibrary } from "./packages.ts";
@@ -12,10 +12,10 @@ import { findTool, type Tool } from "./tools.ts";
 export async function findInterpreter(version: RunnableVersion, sandbox: Sandbox): Promise<Tool | undefined> {
   const { language, lock } = version;
   if (language === "python3") {
-    const python = await sandbox.python(pythonVersionOf(lock));
+    const python = await sandbox.python(readPythonVersion(lock));
     return python && { ...python, is_python: true };
   }
-  if (!programOf(language) || compilationOf(language)) return undefined;
+  if (!findAdapter(language) || findCompilation(language)) return undefined;
   requireStandardLibrary(version);
   return findTool(language);
 }

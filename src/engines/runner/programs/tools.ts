@@ -1,7 +1,7 @@
 /** Finds the programs of the machine that run or compile scripts. */
 import { join } from "node:path";
 import { Cache } from "../../../lib/async/cache.ts";
-import { programOf } from "../../languages/programs/table.ts";
+import { findAdapter } from "../../languages/programs/table.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 
 export interface Tool {
@@ -28,7 +28,7 @@ export async function findTool(language: string): Promise<Tool> {
 }
 
 async function locateTool(language: string, PATH: string): Promise<Tool> {
-  const { tool, install, locate, program } = programOf(language)!;
+  const { tool, install, locate, program } = findAdapter(language)!;
   // Without the option it searches the PATH that the process was started with.
   const path = Bun.which(tool, { PATH });
   if (!path) throw new DependencyError(`${tool} is not installed on this server: ${install}`);

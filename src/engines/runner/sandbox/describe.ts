@@ -3,7 +3,7 @@ import type { SandboxSettings } from "../types.ts";
 import type { SandboxSupport } from "./support.ts";
 import type { OwnUsers, UserPlan } from "./users/child-users.ts";
 import { formatRange } from "./users/user-ids.ts";
-import { landlockFeatures } from "./walls/landlock.ts";
+import { describeLandlockFeatures } from "./walls/landlock.ts";
 
 /** Describes the restrictions in one line. @param plan the user id plan, if the server runs as root */
 export function describeSandbox(
@@ -11,7 +11,7 @@ export function describeSandbox(
   { mode, ports }: Pick<SandboxSettings, "mode" | "ports">,
   plan: UserPlan | undefined,
 ): string {
-  const walls = landlockFeatures(landlock);
+  const walls = describeLandlockFeatures(landlock);
   const own = plan && "range" in plan ? plan : undefined;
   const parts = [landlock > 0 ? `files (Landlock ${landlock})` : describeFileAccess(own, missing)];
   if (own) parts.push("own user ids");

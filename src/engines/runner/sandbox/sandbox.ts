@@ -12,12 +12,12 @@ import {
   type AccessRight,
   createPortRule,
   createRuleset,
+  describeLandlockFeatures,
+  filterSupportedRights,
   type LandlockRule,
-  landlockFeatures,
-  supportedRights,
 } from "./walls/landlock.ts";
 import type { LaunchSpec } from "./walls/launcher.ts";
-import { DEVICES, isPathWithin, listSystemPaths, pathsAround, resolveLinks } from "./walls/paths.ts";
+import { DEVICES, isPathWithin, listPathsAround, listSystemPaths, resolveLinks } from "./walls/paths.ts";
 import { createSyscallFilter } from "./walls/seccomp.ts";
 import { type Architecture, SYSCALLS } from "./walls/syscalls.ts";
 
@@ -70,6 +70,7 @@ const OWN_SPARE_TASKS = 512;
 const JOBS_PER_SHARED_USER = 4;
 
 /**
+ * Creates the sandbox for children of the runner.
  * @param launcher the launcher's program
  * @param runner the runner's folder
  * @param runtime the children's programs
@@ -92,7 +93,7 @@ export function createSandbox(
     return found;
   };
   const { mode } = options;
-  const refuses = refusalReason(mode, support);
+  const refuses = findRefusalReason(mode, support);
   if (mode === "off" || process.platform !== "linux" || refuses !== undefined) {
     const holds =
       mode === "off" ? "none (SVC_SANDBOX=off)" : (refuses ?? `none (${support.missing ?? "not on Linux"})`);
@@ -118,14 +119,14 @@ export function createSandbox(
   const { landlock } = support;
   const ruleFor = (path: string, right: AccessRight): LandlockRule => [
     path,
-    supportedRights(landlock, right),
+    filterSupportedRights(landlock, right),
   ];
   const rulesFor = (paths: string[], folder: AccessRight, file: AccessRight) =>
     paths.flatMap((path) => {
       const stats = statSync(path, { throwIfNoEntry: false });
       return stats ? [ruleFor(path, stats.isDirectory() ? folder : file)] : [];
     });
-  /** @param passesRights the child bypasses file permissions */
+  /** Returns the sandbox restrictions of a child. @param passesRights the child bypasses file permissions */
   const wallsFor = (passesRights: boolean) => {
     const named = [...listSystemPaths(passesRights), ...options.read];
     const readable = named.flatMap((path) => excludeDataDir(path, data_dir));
@@ -149,7 +150,7 @@ export function createSandbox(
   const spec: Omit<LaunchSpec, "rules" | "command"> = {
     numbers: SYSCALLS[architecture],
     ruleset: landlock > 0 ? createRuleset(landlock, options.ports !== undefined) : undefined,
-    ports: landlockFeatures(landlock).ports ? (options.ports ?? []).map(createPortRule) : [],
+    ports: describeLandlockFeatures(landlock).ports ? (options.ports ?? []).map(createPortRule) : [],
     filter: support.seccomp
       ? Buffer.from(
           createSyscallFilter({ architecture, landlock, guarded, hasPorts: options.ports !== undefined }),
@@ -201,17 +202,22 @@ export function createSandbox(
 /** Like `excludeDataDir`, for what a tool reads: its own folder may be inside the data directory, as installed packages are. */
 function excludeDataDirBelow(path: string, data_dir: string): string[] {
   const real = resolveLinks(path);
-  return isPathWithin(data_dir, real) ? pathsAround(real, data_dir) : [path];
+  return isPathWithin(data_dir, real) ? listPathsAround(real, data_dir) : [path];
 }
 
 /** Returns the path; if it contains the data directory, the paths beside that. */
 function excludeDataDir(path: string, data_dir: string): string[] {
   const real = resolveLinks(path);
-  return isPathWithin(data_dir, real) || isPathWithin(real, data_dir) ? pathsAround(real, data_dir) : [path];
+  return isPathWithin(data_dir, real) || isPathWithin(real, data_dir)
+    ? listPathsAround(real, data_dir)
+    : [path];
 }
 
 /** Returns why no job may run with this mode; undefined if jobs may run. */
-export function refusalReason(mode: SandboxSettings["mode"], support: SandboxSupport): string | undefined {
+export function findRefusalReason(
+  mode: SandboxSettings["mode"],
+  support: SandboxSupport,
+): string | undefined {
   if (mode === "required" && support.landlock === 0) {
     return `SVC_SANDBOX=required, and ${support.missing}`;
   }

@@ -6,7 +6,7 @@ import {
   canManage,
   canRead,
   canWrite,
-  granteesOf,
+  listGrantees,
   type Permissions,
 } from "../../../platform/access/permissions.ts";
 import type { Member, WorkspaceContext } from "../../../platform/app/context.ts";
@@ -42,7 +42,10 @@ interface FolderGrants {
   extra_perms: Permissions;
 }
 
-/** @throws NotFound, also if the caller may not read the item; BadRequest for an unknown kind */
+/**
+ * Explains who may read, write or manage an item.
+ * @throws NotFound, also if the caller may not read the item; BadRequest for an unknown kind
+ */
 export async function explainAccess(ctx: WorkspaceContext, kind: string, of: string): Promise<Access[]> {
   const { app } = ctx;
   const { workspace_id } = ctx.caller.member;
@@ -84,15 +87,15 @@ function* reasonsOf(
   const [kind, name = ""] = path.split("/");
   if (member.is_admin) yield { by: "admin", right: "owner" };
   if (kind === "u" && name === member.username) yield { by: "path", right: "owner" };
-  if (kind === "g" && [...granteesOf(member)].includes(`g/${name}`)) {
+  if (kind === "g" && [...listGrantees(member)].includes(`g/${name}`)) {
     yield { by: "path", right: "owner", grantee: `g/${name}` };
   }
   const right = kind === "f" ? member.folders.get(name) : undefined;
   if (right) {
-    const grantee = [...granteesOf(member)].find((each) => grantedBy(folder, each) === right);
+    const grantee = [...listGrantees(member)].find((each) => grantedBy(folder, each) === right);
     yield { by: "folder", right, ...(grantee === undefined ? {} : { grantee }) };
   }
-  for (const grantee of granteesOf(member)) {
+  for (const grantee of listGrantees(member)) {
     if (grantee in grants) yield { by: "item", right: grants[grantee] ? "write" : "read", grantee };
   }
 }

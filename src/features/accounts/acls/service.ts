@@ -4,15 +4,15 @@ import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { canRead, type Permissions, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ItemKind } from "../../../platform/app/item-kind.ts";
-import { auditParameters, parseGrantee, withGrant } from "../../tenancy/rights/grants.ts";
-import { aclOf, itemKindsOf, storeAcl } from "../../tenancy/rights/item-kinds.ts";
+import { createAuditParameters, parseGrantee, withGrant } from "../../tenancy/rights/grants.ts";
+import { findAcl, listItemKinds, storeAcl } from "../../tenancy/rights/item-kinds.ts";
 import * as folders from "../folders/folders.ts";
 import * as groups from "../groups/groups.ts";
 
 /** Access to the acl of one kind. Both methods check the caller's rights. */
 interface AclAccess {
   get(ctx: WorkspaceContext, path: string): Promise<Permissions>;
-  /** @param write undefined removes the grant */
+  /** Stores or removes the grant of one owner. @param write undefined removes the grant */
   set(ctx: WorkspaceContext, path: string, owner: string, write: boolean | undefined): Promise<void>;
 }
 
@@ -38,41 +38,47 @@ function createItemAcl(items: ItemKind): AclAccess {
   return {
     async get(ctx, path) {
       const { workspace_id } = ctx.caller.member;
-      return readable(ctx, path, await aclOf(ctx.app.db.read, items, workspace_id, path));
+      return readable(ctx, path, await findAcl(ctx.app.db.read, items, workspace_id, path));
     },
     async set(ctx, path, owner, write) {
       const { app, caller } = ctx;
       const { workspace_id } = caller.member;
-      await ctx.write({ resource: path, parameters: auditParameters(kind, owner, write) }, async (tx) => {
-        // The same lock that deployments and renames of the item take.
-        await tx.lock(`${kind} ${workspace_id} ${path}`);
-        const entries = readable(ctx, path, await aclOf(tx, items, workspace_id, path));
-        requireWriteAccess(caller.member, path, entries);
-        const of = `${kind} ${path}`;
-        const changed = await withGrant(tx, { workspace_id, of, entries }, owner, write);
-        await storeAcl(app, tx, { kind: items, workspace_id, path }, changed);
-      });
+      await ctx.write(
+        { resource: path, parameters: createAuditParameters(kind, owner, write) },
+        async (tx) => {
+          // The same lock that deployments and renames of the item take.
+          await tx.lock(`${kind} ${workspace_id} ${path}`);
+          const entries = readable(ctx, path, await findAcl(tx, items, workspace_id, path));
+          requireWriteAccess(caller.member, path, entries);
+          const of = `${kind} ${path}`;
+          const changed = await withGrant(tx, { workspace_id, of, entries }, owner, write);
+          await storeAcl(app, tx, { kind: items, workspace_id, path }, changed);
+        },
+      );
     },
   };
 }
 
-/** @throws BadRequest for an unknown kind */
+/** Finds how the grants of a kind of items are read and changed. @throws BadRequest for an unknown kind */
 function getAclAccess(app: App, kind: string): AclAccess {
   const other = Object.hasOwn(NON_ITEM_ACLS, kind) ? NON_ITEM_ACLS[kind] : undefined;
   if (other) return other;
-  const items = itemKindsOf(app);
+  const items = listItemKinds(app);
   const found = items.get(kind);
   if (found) return createItemAcl(found);
   const known = [...items.keys(), ...Object.keys(NON_ITEM_ACLS)].join(", ");
   throw new BadRequest(`"${kind.slice(0, 60)}" is not a kind that rights are given to: use one of ${known}`);
 }
 
-/** @throws NotFound, also if the caller may not read the item; BadRequest for an unknown kind */
+/**
+ * Returns the grants of an item, folder or group.
+ * @throws NotFound, also if the caller may not read the item; BadRequest for an unknown kind
+ */
 export function getAcl(ctx: WorkspaceContext, kind: string, path: string): Promise<Permissions> {
   return getAclAccess(ctx.app, kind).get(ctx, path);
 }
 
-/** @throws as `getAcl`, and Forbidden; BadRequest for an unknown grantee */
+/** Grants a user or group a right on an item. @throws as `getAcl`, and Forbidden; BadRequest for an unknown grantee */
 export async function addGrant(
   ctx: WorkspaceContext,
   { kind, path }: { kind: string; path: string },
@@ -82,7 +88,10 @@ export async function addGrant(
   await getAclAccess(ctx.app, kind).set(ctx, path, parseGrantee("owner", owner), write);
 }
 
-/** @throws as `getAcl`, and Forbidden; BadRequest if there is no such grant */
+/**
+ * Removes the grant of a user or group on an item.
+ * @throws as `getAcl`, and Forbidden; BadRequest if there is no such grant
+ */
 export async function removeGrant(
   ctx: WorkspaceContext,
   { kind, path }: { kind: string; path: string },

@@ -6,7 +6,7 @@ import { deriveUsername, parseEmail } from "../../../lib/text/paths.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
 import { retireProcesses } from "../../../platform/cluster/processes.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
-import { unfinishedWhere } from "../../../platform/queue/queued-slices.ts";
+import { createUnfinishedCondition } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { oauthLogins } from "../../assets/account-tables.ts";
 import { auditLog } from "../../signals/audit/tables.ts";
@@ -16,7 +16,13 @@ import { users } from "../../tenancy/people/user-tables.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceInvites, workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherSuperAdmin } from "../members/last-admin.ts";
-import { countCanceled, finishAll, type Removal, removeMember, revokeAccess } from "../members/removal.ts";
+import {
+  countCanceled,
+  finishCanceling,
+  type Removal,
+  removeMember,
+  revokeAccess,
+} from "../members/removal.ts";
 import { deleteAllTokens, invalidateIdentity, revokeAllSessions } from "../sessions/sessions.ts";
 import { hashPassword } from "../users/passwords.ts";
 import { getUser, USER_COLUMNS } from "../users/service.ts";
@@ -90,7 +96,10 @@ export interface AccountChange {
   name?: string | undefined;
 }
 
-/** @throws NotFound; BadRequest for the last super admin, or without anything to change */
+/**
+ * Changes the given fields of an account: super admin, devops, name.
+ * @throws NotFound; BadRequest for the last super admin, or without anything to change
+ */
 export async function updateAccount(ctx: UserContext, given: string, change: AccountChange): Promise<void> {
   const email = parseEmail(given);
   const { is_super_admin: super_admin, is_devops: devops, name } = change;
@@ -144,7 +153,7 @@ export async function deleteAccount(ctx: UserContext, given: string): Promise<vo
     await ctx.audit(tx, { resource: email, parameters });
     return removals;
   });
-  await finishAll(ctx, removals);
+  await finishCanceling(ctx, removals);
 }
 
 function listMemberships(db: Reader, email: string) {
@@ -160,7 +169,7 @@ async function markSuperAdminRuns(app: App, tx: Tx, email: string, by: string): 
   const found = await tx
     .selectDistinct({ workspace_id: jobs.workspace_id })
     .from(jobs)
-    .where(unfinishedWhere(eq(jobs.permissioned_as, `u/${email}`)));
+    .where(createUnfinishedCondition(eq(jobs.permissioned_as, `u/${email}`)));
   const removals: Removal[] = [];
   for (const { workspace_id } of found) {
     const person = { workspace_id, username: email, email };
@@ -218,7 +227,7 @@ async function listPureOperators(db: Reader): Promise<Set<string>> {
   return new Set(rows.map(({ email }) => email).filter((email) => !more.has(email)));
 }
 
-/** @throws NotFound */
+/** Returns the tutorial progress of a user, as the bits that clients store. @throws NotFound */
 export async function getTutorialProgress(app: App, email: string): Promise<number> {
   const [row] = await app.db.read
     .select({ progress: users.tutorial_progress })

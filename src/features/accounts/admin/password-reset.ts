@@ -8,7 +8,7 @@ import { runInBackground } from "../../../lib/async/background.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, Forbidden, TooManyRequests } from "../../../lib/errors.ts";
-import { networkOf } from "../../../lib/network.ts";
+import { toNetwork } from "../../../lib/network.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { createLetter } from "../../signals/mail/letter.ts";
@@ -84,7 +84,7 @@ export async function requestPasswordReset(ctx: Context, given: string, address:
       hint: "a super admin sets another password: People, or svc user set-password",
     });
   }
-  if (!take(app, `network ${networkOf(address)}`, REQUESTS_PER_NETWORK)) {
+  if (!take(app, `network ${toNetwork(address)}`, REQUESTS_PER_NETWORK)) {
     throw new TooManyRequests("too many links asked for from here: try again in an hour", WINDOW_MS / 1_000);
   }
   const email = given.trim().toLowerCase();

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { isMailConfigured } from "../../signals/mail/send.ts";
-import { loginOriginOf } from "../sessions/sessions.ts";
+import { getLoginOrigin } from "../sessions/sessions.ts";
 import { requestPasswordReset, resetPassword } from "./password-reset.ts";
 
 const isSmtpConfigured = operation({
@@ -27,7 +27,7 @@ const requestReset = operation({
   body: z.object({ email: z.string().max(320) }),
   responds: responds.json(z.object({ message: z.string() })),
   run: async (ctx, { body }) => {
-    await requestPasswordReset(ctx, body.email, loginOriginOf(ctx.request).address);
+    await requestPasswordReset(ctx, body.email, getLoginOrigin(ctx.request).address);
     return { message: "if there is an account with a password and this e-mail, a link is on its way" };
   },
 });

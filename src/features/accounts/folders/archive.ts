@@ -26,7 +26,7 @@ async function listFolderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     );
 }
 
-/** Returns the entries with what the folder's file said of its owners. */
+/** Restores the grants of owners as the folder's file contains them. */
 function withToldRights(owners: string[], entries: Permissions, extra: UnknownFields | null): Permissions {
   const told = Object.entries((extra?.extra_perms ?? {}) as Permissions);
   return { ...entries, ...Object.fromEntries(told.filter(([who]) => owners.includes(who))) };

@@ -11,12 +11,12 @@ import { isBuiltInFolder, withBuiltInFolders } from "../../tenancy/people/built-
 import { type FolderRow, folders } from "../../tenancy/people/folder-tables.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
 import {
-  auditParameters,
+  createAuditParameters,
   parseForeignGrantee,
   requireGrantee,
   withGrant,
 } from "../../tenancy/rights/grants.ts";
-import { countBelow, hasItemsBelow, itemKindsOf } from "../../tenancy/rights/item-kinds.ts";
+import { countBelow, hasItemsBelow, listItemKinds } from "../../tenancy/rights/item-kinds.ts";
 import { mergeUnknownFields, type UnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 
 export interface NewFolder {
@@ -42,7 +42,7 @@ export async function hasFolder(ctx: WorkspaceContext, name: string): Promise<bo
   return (await findFolder(ctx.app.db.read, ctx.caller.member.workspace_id, name)) !== undefined;
 }
 
-/** @throws NotFound, also if the caller has no right in the folder */
+/** Returns a folder with its owners and grants. @throws NotFound, also if the caller has no right in the folder */
 export async function getFolder(
   ctx: WorkspaceContext,
   name: string,
@@ -108,7 +108,7 @@ export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Prom
       name,
       summary: body.summary ?? "",
       display_name: body.display_name ?? null,
-      extra: mergeUnknownFields(null, { ...body.extra, ...toldRights(owners, extra_perms) }),
+      extra: mergeUnknownFields(null, { ...body.extra, ...listIneffectiveRights(owners, extra_perms) }),
       owners_implied: member.is_admin && !body.owners && !body.extra_perms,
       owners: isOwn && !owners.includes(me) ? [me, ...owners] : owners,
       extra_perms,
@@ -116,7 +116,7 @@ export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Prom
   });
 }
 
-/** @throws NotFound, Forbidden, BadRequest for an invalid grantee */
+/** Changes the given fields of a folder. @throws NotFound, Forbidden, BadRequest for an invalid grantee */
 export async function updateFolder(
   ctx: WorkspaceContext,
   name: string,
@@ -130,7 +130,7 @@ export async function updateFolder(
     );
     const { extra_perms: before, ...others } = folder.extra ?? {};
     const told = entries
-      ? toldRights(owners ?? folder.owners, entries)
+      ? listIneffectiveRights(owners ?? folder.owners, entries)
       : before
         ? { extra_perms: before }
         : undefined;
@@ -144,7 +144,7 @@ export async function updateFolder(
   });
 }
 
-/** @throws NotFound, Forbidden, BadRequest for an unknown grantee */
+/** Adds an owner to a folder. @throws NotFound, Forbidden, BadRequest for an unknown grantee */
 export async function addOwner(ctx: WorkspaceContext, name: string, owner: string): Promise<void> {
   await changeFolder(ctx, name, { owner }, async (folder, tx) => {
     await requireGrantee(tx, folder.workspace_id, "owner", owner);
@@ -184,7 +184,7 @@ export async function setFolderGrant(
   owner: string,
   write: boolean | undefined,
 ): Promise<void> {
-  await changeFolder(ctx, name, auditParameters("folder", owner, write), async (folder, tx) => {
+  await changeFolder(ctx, name, createAuditParameters("folder", owner, write), async (folder, tx) => {
     if (folder.owners.includes(owner) && write !== true) {
       throw new BadRequest(
         `body field \`owner\`: ${owner} owns folder ${name}: use folders/removeowner first`,
@@ -218,7 +218,7 @@ export async function deleteFolder(ctx: WorkspaceContext, name: string): Promise
 export async function countFolderItems(ctx: WorkspaceContext, name: string): Promise<Record<string, number>> {
   const { workspace_id } = await getFolder(ctx, name);
   const usage: Record<string, number> = {};
-  for (const kind of itemKindsOf(ctx.app).values()) {
+  for (const kind of listItemKinds(ctx.app).values()) {
     const { countedAs = `${kind.kind}s` } = kind;
     const count = await countBelow(ctx.app.db.read, kind, workspace_id, `f/${name}`);
     usage[countedAs] = (usage[countedAs] ?? 0) + count;
@@ -283,8 +283,8 @@ async function isFolderUsed(app: App, db: Reader, workspace_id: string, name: st
   return job !== undefined;
 }
 
-/** Owners write, whatever their entry says; one that says otherwise is kept as a field without an effect. */
-function toldRights(owners: string[], entries: Permissions): UnknownFields | undefined {
+/** Returns entries that deny owners to write; they have no effect, but are kept as a field. */
+function listIneffectiveRights(owners: string[], entries: Permissions): UnknownFields | undefined {
   const denied = Object.entries(entries).filter(([who, right]) => !right && owners.includes(who));
   return denied.length > 0 ? { extra_perms: Object.fromEntries(denied) } : undefined;
 }

@@ -9,7 +9,7 @@ import { type GroupRow, groupMembers, groups, instanceGroups } from "../../tenan
 import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { SERVER_GROUPS } from "../../tenancy/people/server-groups.ts";
 import {
-  auditParameters,
+  createAuditParameters,
   hasGrants,
   hasGroup,
   revokeGrants,
@@ -31,7 +31,7 @@ const createEverybodyGroup = (workspace_id: string): GroupRow => ({
   extra_perms: {},
 });
 
-/** @throws NotFound */
+/** Returns a group with its members and managers. @throws NotFound */
 export async function getGroup(
   ctx: WorkspaceContext,
   name: string,
@@ -132,7 +132,7 @@ async function isNameUsed(app: App, db: Reader, workspace_id: string, name: stri
   return (await hasItemsBelow(app, db, workspace_id, place)) || hasGrants(app, db, workspace_id, place);
 }
 
-/** @throws NotFound, Forbidden */
+/** Changes the summary of a group. @throws NotFound, Forbidden */
 export async function updateGroup(
   ctx: WorkspaceContext,
   name: string,
@@ -151,7 +151,7 @@ export async function setGroupManager(
   owner: string,
   manager: boolean | undefined,
 ): Promise<void> {
-  await changeGroup(ctx, name, auditParameters("group_", owner, manager), async (group, tx) => {
+  await changeGroup(ctx, name, createAuditParameters("group_", owner, manager), async (group, tx) => {
     const { workspace_id, extra_perms: entries } = group;
     return {
       extra_perms: await withGrant(tx, { workspace_id, of: `group ${name}`, entries }, owner, manager),
@@ -191,14 +191,17 @@ export async function deleteGroup(ctx: WorkspaceContext, name: string): Promise<
   });
 }
 
-/** @throws NotFound for an unknown group or user, Forbidden, BadRequest for the group `all` */
+/** Adds a user to a group. @throws NotFound for an unknown group or user, Forbidden, BadRequest for the group `all` */
 export async function addGroupMember(ctx: WorkspaceContext, name: string, username: string): Promise<void> {
   await changeGroupMembers(ctx, name, username, async (tx, member) => {
     await tx.insert(groupMembers).values(member).onConflictDoNothing();
   });
 }
 
-/** @throws NotFound for an unknown group, or a user who is not in it, Forbidden, BadRequest for the group `all` */
+/**
+ * Removes a user from a group.
+ * @throws NotFound for an unknown group, or a user who is not in it, Forbidden, BadRequest for the group `all`
+ */
 export async function removeGroupMember(
   ctx: WorkspaceContext,
   name: string,

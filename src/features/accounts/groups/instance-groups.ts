@@ -26,7 +26,7 @@ export async function listInstanceGroups(db: Reader): Promise<GroupWithEmails[]>
   return groups.map((group) => ({ ...group, emails: byName.get(group.name) ?? [] }));
 }
 
-/** @throws NotFound */
+/** Returns a group of the instance with the e-mail addresses of its members. @throws NotFound */
 export async function getInstanceGroup(db: Reader, name: string): Promise<GroupWithEmails> {
   const [group] = await db.select().from(instanceGroups).where(eq(instanceGroups.name, name));
   if (!group) throw new NotFound(`group ${name} of the instance`);
@@ -45,7 +45,7 @@ function parseInstanceGroupName(name: string): string {
   return parseFolderOrGroupName("group", name);
 }
 
-/** @throws BadRequest for an invalid or used name */
+/** Creates a group of the instance. @throws BadRequest for an invalid or used name */
 export async function createInstanceGroup(
   ctx: UserContext,
   body: { name: string; summary?: string | undefined },
@@ -59,7 +59,7 @@ export async function createInstanceGroup(
   });
 }
 
-/** @throws NotFound */
+/** Changes the summary of a group of the instance. @throws NotFound */
 export async function updateInstanceGroup(
   ctx: UserContext,
   name: string,
@@ -89,7 +89,7 @@ export async function deleteInstanceGroup(ctx: UserContext, name: string): Promi
   });
 }
 
-/** @throws NotFound for an unknown group or user */
+/** Adds a user to a group of the instance. @throws NotFound for an unknown group or user */
 export async function addUserToInstanceGroup(ctx: UserContext, name: string, address: string): Promise<void> {
   const email = parseEmail(address);
   await ctx.write({ resource: name, parameters: { email } }, async (tx) => {
@@ -102,7 +102,7 @@ export async function addUserToInstanceGroup(ctx: UserContext, name: string, add
   });
 }
 
-/** @throws NotFound for an unknown group, or a user who is not in it */
+/** Removes a user from a group of the instance. @throws NotFound for an unknown group, or a user who is not in it */
 export async function removeUserFromInstanceGroup(
   ctx: UserContext,
   name: string,

@@ -62,7 +62,7 @@ export async function acceptInvite(
   });
 }
 
-/** @throws NotFound without an invite */
+/** Deletes the caller's invite to a workspace. @throws NotFound without an invite */
 export async function declineInvite(ctx: UserContext, workspace_id: string): Promise<void> {
   const { email } = ctx.caller.identity;
   await ctx.write({ resource: workspace_id, parameters: { email } }, async (tx) => {

@@ -13,7 +13,7 @@ import {
 import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
-import { auditDetails, removeMember, revokeAccess } from "./removal.ts";
+import { createAuditDetails, removeMember, revokeAccess } from "./removal.ts";
 
 const DISABLED_REASON = "its owner was disabled in the workspace";
 
@@ -24,7 +24,7 @@ export function toUserRecord({ unasked: _, ...member }: Member, is_super_admin: 
 
 type Row = typeof workspaceMembers.$inferSelect;
 
-/** @throws NotFound */
+/** Returns a member of a workspace. @throws NotFound */
 export async function getMemberByUsername(db: Reader, workspace_id: string, username: string): Promise<Row> {
   const [row] = await db
     .select()
@@ -132,7 +132,7 @@ export async function deleteMember(ctx: WorkspaceContext, username: string): Pro
   const removal = await ctx.app.db.write(async (tx) => {
     const row = await getMemberByUsername(tx, workspace_id, username);
     const removal = await removeMember(ctx.app, tx, row, ctx.username);
-    await ctx.audit(tx, { resource: username, parameters: auditDetails(removal) });
+    await ctx.audit(tx, { resource: username, parameters: createAuditDetails(removal) });
     return removal;
   });
   await removal.finish(ctx);

@@ -78,12 +78,12 @@ export async function revokeAccess(
   return {
     canceled_runs: work.reduce((sum, { canceled_runs }) => sum + canceled_runs, 0),
     isAll: work.every(({ isAll }) => isAll),
-    finish: (ctx) => finishAll(ctx, work),
+    finish: (ctx) => finishCanceling(ctx, work),
   };
 }
 
 /** Finishes, after the commit, canceling the work of a removed user. */
-export async function finishAll(
+export async function finishCanceling(
   ctx: UserContext | WorkspaceContext,
   work: readonly RevokedWork[],
 ): Promise<void> {
@@ -97,7 +97,7 @@ export function countCanceled(work: readonly RevokedWork[]): string {
 }
 
 /** Returns the parameters of a removal's audit row. */
-export function auditDetails(removal: Removal): Record<string, string> {
+export function createAuditDetails(removal: Removal): Record<string, string> {
   const { person, tokens } = removal;
   return {
     email: person.email,

@@ -48,7 +48,10 @@ const FIRST_TRANSACTION_MS = dialect === "sqlite" ? 25 : 250;
 
 type Names = Omit<RenameParameters, "rewrite">;
 
-/** @throws BadRequest for an invalid or used username; NotFound for an unknown user */
+/**
+ * Renames a user on the instance and in all their workspaces.
+ * @throws BadRequest for an invalid or used username; NotFound for an unknown user
+ */
 export async function renameUser(ctx: UserContext, given: string, new_username: string): Promise<void> {
   const { app } = ctx;
   const email = parseEmail(given);
@@ -165,7 +168,7 @@ async function* renamingParts(
   }
 }
 
-/** The last part. */
+/** Completes the renaming in its last transaction. */
 async function completeRenaming(app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
   for (const { on } of app.features) await on?.userRenamed?.(app, tx, renaming);
   await renameInScopes(app, tx, renaming);

@@ -12,7 +12,7 @@ import { type Operation, operation, responds } from "../../../platform/http/oper
 import { createRedirect, withErrorPage } from "../../assets/connecting/pages.ts";
 import { issueToken } from "../../tenancy/tokens/service.ts";
 import { createLoginCookies } from "./cookies.ts";
-import { loginOriginOf, loginWithPassword } from "./sessions.ts";
+import { getLoginOrigin, loginWithPassword } from "./sessions.ts";
 
 const CLI_TOKEN_LABEL = "command line";
 const CLI_TOKEN_MS = 30 * 86_400_000;
@@ -95,7 +95,7 @@ const completeCliLogin = operation({
         );
         if (!form.success) return renderLoginForm(ctx, port, "Give an e-mail and a password.");
         try {
-          const session = await loginWithPassword(ctx, form.data, loginOriginOf(ctx.request));
+          const session = await loginWithPassword(ctx, form.data, getLoginOrigin(ctx.request));
           email = session.email;
           cookies = createLoginCookies(app, email, session);
         } catch (cause) {

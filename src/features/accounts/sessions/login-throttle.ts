@@ -14,7 +14,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { TooManyRequests } from "../../../lib/errors.ts";
-import { networkOf } from "../../../lib/network.ts";
+import { toNetwork } from "../../../lib/network.ts";
 import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 
@@ -71,7 +71,7 @@ export function consumeAttempt(app: App, email: string, origin: LoginOrigin): ()
   const memory = attemptCounters(app);
   // Hashed, so that keys are small whatever is sent as an e-mail address.
   const account = sha256(email);
-  const network = networkOf(origin.address);
+  const network = toNetwork(origin.address);
   const device = origin.device !== undefined && isDeviceProof(app, email, origin.device);
   const isFamiliar = device || (memory.familiar.get(account)?.has(network) ?? false);
   const isAttacked = !isFamiliar && remainingAttempts(memory.accounts, account, ATTEMPTS_PER_ACCOUNT) <= 0;

@@ -22,7 +22,7 @@ export const login = operation({
     const { email, ...session } = await sessions.loginWithPassword(
       ctx,
       body,
-      sessions.loginOriginOf(ctx.request),
+      sessions.getLoginOrigin(ctx.request),
     );
     return createTextResponse(session.token, createLoginCookies(ctx.app, email, session));
   },

@@ -15,7 +15,7 @@ import { readDeviceCookie, type Session } from "./cookies.ts";
 import { consumeAttempt, type LoginOrigin } from "./login-throttle.ts";
 
 /** Returns the origin of a login attempt: the client's address and device cookie. */
-export function loginOriginOf(request: Request): LoginOrigin {
+export function getLoginOrigin(request: Request): LoginOrigin {
   return { address: (request as { ip?: string }).ip ?? "unknown", device: readDeviceCookie(request) };
 }
 

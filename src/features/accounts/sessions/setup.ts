@@ -30,7 +30,7 @@ export async function createSetupLink(app: App): Promise<string | undefined> {
   return link.token === undefined ? undefined : `/api/setup/${link.token}`;
 }
 
-/** @throws NotFound if the token is not that of the current link */
+/** Checks the token of the setup link. @throws NotFound if the token is not that of the current link */
 export function requireSetupToken(app: App, given: string): void {
   const { token } = setupLink(app);
   if (token === undefined || !timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(token)))) {

@@ -12,7 +12,7 @@ import { isMailConfigured } from "../../signals/mail/send.ts";
 import { recordEvent } from "../../signals/webhooks/outbox.ts";
 import { invalidateTokens } from "../../tenancy/tokens/cache.ts";
 import { isMachineLabel } from "../../tenancy/tokens/labels.ts";
-import { maxTokenAgeMs, tokenExpiry } from "../../tenancy/tokens/lifetime.ts";
+import { computeTokenExpiry, getMaxTokenAgeMs } from "../../tenancy/tokens/lifetime.ts";
 import { tokenNotices, tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 
@@ -81,14 +81,14 @@ function hasHashIn(found: { hash: string }[]): SQL {
 }
 
 function isExpired(app: App, now: Date): SQL {
-  const cap = maxTokenAgeMs(app);
+  const cap = getMaxTokenAgeMs(app);
   const own = lte(tokens.expiration, now);
   return cap === undefined ? own : or(own, lte(tokens.created_at, subtractMs(now, cap + MAX_AGE_GRACE_MS)))!;
 }
 
 /** Selects tokens that are still valid but expire soon, by their own expiration or by the maximum age. */
 function expiresSoon(app: App, now: Date): SQL {
-  const cap = maxTokenAgeMs(app);
+  const cap = getMaxTokenAgeMs(app);
   const soon = subtractMs(now, -NOTICE_PERIOD_MS);
   const ownHolds = gt(tokens.expiration, now);
   const ownSoon = lte(tokens.expiration, soon);
@@ -107,7 +107,7 @@ function subtractMs(moment: Date, ms: number): Date {
 async function recordNotices(app: App, tx: Tx, type: NoticeType, token: TokenRow): Promise<void> {
   const { email, prefix: token_prefix, label, workspace_id } = token;
   if (token.kind !== "user" || isMachineLabel(label)) return;
-  const expiration = tokenExpiry(app, token)!;
+  const expiration = computeTokenExpiry(app, token)!;
   const told = { token_prefix, label: label ?? "", email, expiration: expiration.toISOString() };
   for (const workspace of workspace_id === null ? await listActiveWorkspaces(tx, email) : [workspace_id]) {
     await recordEvent(app, tx, workspace, { type, keys: { workspace, ...told } });

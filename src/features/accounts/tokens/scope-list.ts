@@ -1,11 +1,11 @@
 /** Lists the scopes to which tokens can be restricted, derived from the declared operations. */
 import { z } from "zod";
 import {
+  getRequiredScope,
   type Operation,
   type OperationScope,
   operation,
   responds,
-  scopeOf,
 } from "../../../platform/http/operation.ts";
 
 const ListedScope = z.object({
@@ -46,7 +46,7 @@ export function createScopeListOperation(all: () => readonly Operation[]): Opera
 }
 
 function listDomains(operations: readonly Operation[]): z.input<typeof Domain>[] {
-  const scopes = operations.map(scopeOf).filter((scope) => scope !== false);
+  const scopes = operations.map(getRequiredScope).filter((scope) => scope !== false);
   const names = [...new Set(scopes.map(({ domain }) => domain))].sort();
   return names.map((name) => {
     const own = scopes.filter(({ domain }) => domain === name);

@@ -58,7 +58,10 @@ export async function insertUser(tx: Tx, row: UserRow): Promise<void> {
   await tx.insert(users).values(row);
 }
 
-/** @throws BadRequest if somebody else has the username on the instance */
+/**
+ * Checks that a username is free on the instance.
+ * @throws BadRequest if somebody else has the username on the instance
+ */
 export async function requireFreeInstanceUsername(tx: Tx, username: string, email: string): Promise<void> {
   const [taken] = await tx
     .select({ email: users.email })
@@ -80,7 +83,7 @@ export const USER_COLUMNS = {
   first_time_user: users.first_time_user,
 };
 
-/** @throws NotFound */
+/** Returns a user by their e-mail address. @throws NotFound */
 export async function getUser(db: Reader, email: string) {
   const [user] = await db.select(USER_COLUMNS).from(users).where(eq(users.email, email));
   if (!user) throw new NotFound(`user ${email}`);

@@ -10,7 +10,7 @@ import { getClient } from "../connections/oauth-clients.ts";
 import { createAuthorizationUrl } from "../connections/oauth-protocol.ts";
 import { clearStateCookie, createState, readState } from "../connections/oauth-state.ts";
 import { connectChatToInstance, connectChatToWorkspace, disconnectChatFromWorkspace } from "./chat.ts";
-import { CHAT_CLIENT, connectRedirectUri } from "./connect.ts";
+import { CHAT_CLIENT, createConnectRedirectUri } from "./connect.ts";
 import { AuthorizationResponseBody } from "./operations.ts";
 import {
   createRedirect,
@@ -36,7 +36,7 @@ const beginConnectChat = operation({
     const client = getClient(ctx.app, CHAT_CLIENT, "connect");
     const workspace = query.workspace && parseWorkspaceId(query.workspace);
     const { journey, cookie } = createState(ctx.app, { kind: "connect", client: CHAT_CLIENT, workspace });
-    const asked = { redirect_uri: connectRedirectUri(ctx, CHAT_CLIENT) };
+    const asked = { redirect_uri: createConnectRedirectUri(ctx, CHAT_CLIENT) };
     return createRedirect(await createAuthorizationUrl(ctx.app, client, journey, asked), [cookie]);
   },
 });

@@ -28,7 +28,10 @@ const ChatToken = z.union([
     .transform(({ access_token, team }) => ({ team_id: team.id, team_name: team.name, token: access_token })),
 ]);
 
-/** @throws Unavailable if the response names no team */
+/**
+ * Reads the team and the bot from the response of the chat product.
+ * @throws Unavailable if the response names no team
+ */
 function parseTeam({ body }: ProviderTokens): z.output<typeof ChatToken> {
   const parsed = ChatToken.safeParse(body);
   if (parsed.success) return parsed.data;

@@ -20,7 +20,7 @@ import { variables } from "../variable-tables.ts";
 export const CHAT_CLIENT = "chat";
 
 /** Returns the redirect URI to which the provider sends the browser back. */
-export function connectRedirectUri(ctx: Context, client: string): string {
+export function createConnectRedirectUri(ctx: Context, client: string): string {
   return `${ctx.app.urls.base}/oauth/${client === CHAT_CLIENT ? "callback_chat" : `callback/${client}`}`;
 }
 
@@ -37,7 +37,7 @@ export async function completeConnect(
   const client = getClient(app, name, "connect");
   const journey = readState(app, ctx.request, { kind: "connect", client: name, state: returned.state });
   await ctx.write({ resource: name }, (tx) => consumeState(app, tx, journey));
-  return exchangeCode(app, client, journey, { returned, redirect_uri: connectRedirectUri(ctx, name) });
+  return exchangeCode(app, client, journey, { returned, redirect_uri: createConnectRedirectUri(ctx, name) });
 }
 
 /** Checks that a connection can be stored at the path. @throws BadRequest for a used path, Forbidden */

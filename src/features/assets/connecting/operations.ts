@@ -13,7 +13,7 @@ import { createAuthorizationUrl } from "../connections/oauth-protocol.ts";
 import { clearStateCookie, createState, readState } from "../connections/oauth-state.ts";
 import { refreshAccountToken } from "../connections/refresh-token.ts";
 import { getVariable } from "../variables/service.ts";
-import { completeConnect, connectRedirectUri, storeConnection } from "./connect.ts";
+import { completeConnect, createConnectRedirectUri, storeConnection } from "./connect.ts";
 import {
   createRedirect,
   MAX_FORM_BYTES,
@@ -102,7 +102,7 @@ const beginConnect = operation({
       path: query.path && parsePath(query.path),
     });
     const url = await createAuthorizationUrl(ctx.app, client, journey, {
-      redirect_uri: connectRedirectUri(ctx, client.name),
+      redirect_uri: createConnectRedirectUri(ctx, client.name),
       scopes: query.scopes?.split(/[+ ,]+/).filter((scope) => scope !== ""),
       extra_params: query.extra_params,
     });
@@ -203,7 +203,7 @@ const createAccount = operation({
     ctx.write({ resource: body.client }, async (tx) => String(await insertAccount(ctx, tx, body))),
 });
 
-/** @throws NotFound if the text is not a number */
+/** Parses the id of an account in a URL. @throws NotFound if the text is not a number */
 function parseAccountId(text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new NotFound(`OAuth account "${text.slice(0, 30)}": its id is a number`);

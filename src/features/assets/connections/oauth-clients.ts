@@ -63,7 +63,7 @@ function resolveProvider(name: string, config: ClientConfig, purpose: ClientPurp
   return provider;
 }
 
-/** @throws BadRequest for an invalid configuration */
+/** Parses the configuration of one OAuth client. @throws BadRequest for an invalid configuration */
 function parseClientConfig(name: string, value: unknown): ClientConfig {
   const result = ClientConfig.safeParse(value);
   if (result.success) return result.data;

@@ -33,8 +33,8 @@ export interface OauthState extends AuthorizationSecrets {
   path?: string | undefined;
 }
 
-/** One state per kind and client: a new one replaces the one before. */
-const stateCookieName = (kind: StateKind, client: string) => `oauth_${kind}_${client}`;
+/** Returns the name of the state cookie, one per kind and client: a new state replaces the previous one. */
+const getStateCookieName = (kind: StateKind, client: string) => `oauth_${kind}_${client}`;
 
 /** Creates a state. @returns it with the cookie (RFC 6265 §4.1) to set */
 export function createState(
@@ -60,7 +60,7 @@ function formatStateCookie(
   value: string,
   seconds: number,
 ): string {
-  const attributes = [`${stateCookieName(kind, client)}=${value}`, "HttpOnly", "Path=/", "SameSite=Lax"];
+  const attributes = [`${getStateCookieName(kind, client)}=${value}`, "HttpOnly", "Path=/", "SameSite=Lax"];
   if (app.urls.base.startsWith("https:")) attributes.push("Secure");
   return [...attributes, `Max-Age=${seconds}`].join("; ");
 }
@@ -74,7 +74,7 @@ export function readState(
   request: Request,
   { kind, client, state }: Pick<OauthState, "kind" | "client" | "state">,
 ): OauthState {
-  const value = readCookie(request, stateCookieName(kind, client));
+  const value = readCookie(request, getStateCookieName(kind, client));
   const text = value && decrypt(app.instanceKey, Buffer.from(value, "base64url").toString(), STATE_PURPOSE);
   const journey = text ? (JSON.parse(text) as OauthState) : undefined;
   const isThis = journey?.kind === kind && journey.client === client && journey.state === state;

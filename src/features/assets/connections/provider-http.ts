@@ -4,7 +4,7 @@ import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, SvcError, Unavailable } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { targetsFromSettings } from "../../../platform/outgoing/configured-targets.ts";
+import { allowConfiguredUrls } from "../../../platform/outgoing/configured-targets.ts";
 import { OutgoingError } from "../../../platform/outgoing/connect.ts";
 import { sendRequest } from "../../../platform/outgoing/request.ts";
 import type { OauthClient } from "./oauth-clients.ts";
@@ -22,7 +22,7 @@ const DISCOVERY_CACHE_MS = 3_600_000;
 /** Upper limit of text from a provider in names and errors, in characters. */
 export const MAX_PROVIDER_TEXT_CHARS = 300;
 
-/** Options that make the OAuth library send requests through this server's HTTP client. */
+/** Creates the options that make the OAuth library send requests through this server's HTTP client. */
 export function createHttpOptions(app: App, client: OauthClient) {
   return {
     // `sendRequest` decides which targets may use plain http.
@@ -47,7 +47,7 @@ export async function fetchProvider(
     method,
     headers: Object.fromEntries(sent.headers),
     ...(method === "POST" && { body: await sent.text() }),
-    targets: targetsFromSettings(app, [
+    targets: allowConfiguredUrls(app, [
       issuer,
       auth_url,
       token_url,

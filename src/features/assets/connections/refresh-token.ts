@@ -240,7 +240,7 @@ async function storeTokens(
   });
 }
 
-/** The account was not refreshed since, even if its lease has expired. */
+/** SQL condition: the account was not refreshed since it was read, even if its lease has expired. */
 function isUnchanged({ refresh_token, expires_at }: OauthAccount) {
   return and(eq(oauthAccounts.refresh_token, refresh_token ?? ""), eq(oauthAccounts.expires_at, expires_at));
 }

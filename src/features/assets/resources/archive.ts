@@ -3,7 +3,7 @@ import { asc, eq } from "drizzle-orm";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { createJsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry, omitFalse } from "../../tenancy/rights/archive-entry.ts";
 import { resources, resourceTypes } from "../resource-tables.ts";
 import { listResources } from "./service.ts";
 import { isFileExtension } from "./types.ts";
@@ -34,7 +34,7 @@ async function listResourceTypeEntries(ctx: WorkspaceContext): Promise<ZipEntry[
         schema,
         description,
         format_extension: isFileExtension(format_extension) ? format_extension : undefined,
-        is_fileset: unlessFalse(is_fileset),
+        is_fileset: omitFalse(is_fileset),
       },
       extra,
     ),

@@ -55,7 +55,7 @@ export async function findTypeOfResource(
   return row?.resource_type;
 }
 
-/** @throws NotFound, also if the caller may not read it */
+/** Returns the resource at a path. @throws NotFound, also if the caller may not read it */
 export async function getResource(
   ctx: WorkspaceContext,
   path: string,
@@ -148,7 +148,7 @@ export async function updateResource(
   });
 }
 
-/** @throws NotFound, Forbidden */
+/** Deletes the resource at a path. @throws NotFound, Forbidden */
 export async function deleteResource(ctx: WorkspaceContext, path: string): Promise<void> {
   await ctx.write({ resource: path }, async (tx) => {
     requireResourceWrite(ctx, await getResource(ctx, path, tx));

@@ -97,7 +97,7 @@ async function findTypeRow(
   return row;
 }
 
-/** @throws NotFound */
+/** Returns a resource type. @throws NotFound */
 export async function getResourceType(
   ctx: WorkspaceContext,
   name: string,
@@ -108,7 +108,7 @@ export async function getResourceType(
   return type;
 }
 
-/** @throws BadRequest for an invalid name, or one used in the workspace */
+/** Creates a resource type in the workspace. @throws BadRequest for an invalid name, or one used in the workspace */
 export async function createResourceType(ctx: WorkspaceContext, body: NewResourceType): Promise<void> {
   const name = parseTypeName(body.name);
   const { workspace_id } = ctx.caller.member;
@@ -167,7 +167,7 @@ export async function deleteResourceType(ctx: WorkspaceContext, name: string): P
   });
 }
 
-/** Types have no path with an owner, so their author and admins may change them. */
+/** Checks that the caller is the type's author or an admin; a type has no path with an owner. */
 function requireTypeAuthor(ctx: WorkspaceContext, type: ResourceType): void {
   if (ctx.caller.member.is_admin || type.created_by === ctx.username) return;
   throw new Forbidden(`resource type ${type.name} may be changed by ${type.created_by} and by admins`);

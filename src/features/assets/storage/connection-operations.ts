@@ -4,7 +4,7 @@ import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
 import { SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
-import { S3Resource, storageEndpoint } from "../../tenancy/workspaces/storage-records.ts";
+import { getStorageEndpoint, S3Resource } from "../../tenancy/workspaces/storage-records.ts";
 import { readBucketForCaller } from "./service.ts";
 
 const base = "/w/{workspace}/job_helpers/v2" as const;
@@ -39,14 +39,14 @@ export const s3ResourceInfo = operation({
   run: async (ctx, { body }) => {
     const bucket = await readBucketForCaller(ctx, body);
     // Clients add the scheme and the port themselves.
-    const { protocol, host } = new URL(storageEndpoint({ ...bucket, port: undefined }));
+    const { protocol, host } = new URL(getStorageEndpoint({ ...bucket, port: undefined }));
     return { ...bucket, endPoint: host, useSSL: protocol === "https:" };
   },
 });
 
 /** Returns the statements that connect DuckDB to a bucket. */
 function connectDuckdb(bucket: S3Resource): { connection_settings_str: string } {
-  const { protocol, host } = new URL(storageEndpoint(bucket));
+  const { protocol, host } = new URL(getStorageEndpoint(bucket));
   const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
   const statements = [
     "SET home_directory='./'",
@@ -73,7 +73,7 @@ const S3fsArguments = z.object({
 
 /** Returns the arguments that connect s3fs to a bucket. */
 function connectS3fs(bucket: S3Resource): z.output<typeof S3fsArguments> {
-  const endpoint_url = storageEndpoint(bucket);
+  const endpoint_url = getStorageEndpoint(bucket);
   return {
     endpoint_url,
     key: bucket.accessKey,
@@ -106,7 +106,7 @@ export const polarsConnectionSettings = operation({
   ),
   run: async (ctx, { body }) => {
     const bucket = await readBucketForCaller(ctx, body);
-    const endpoint_url = storageEndpoint(bucket);
+    const endpoint_url = getStorageEndpoint(bucket);
     const use_ssl = endpoint_url.startsWith("https:");
     return {
       s3fs_args: connectS3fs(bucket),

@@ -2,7 +2,10 @@
 import { BadRequest } from "../../../lib/errors.ts";
 import type { ByteRange, FileInfo, ObjectStore } from "./object-store.ts";
 
-/** @param content_disposition overrides the stored one; without both, the file is offered for download */
+/**
+ * Creates the response that sends a stored file, or the requested part of it.
+ * @param content_disposition overrides the stored one; without both, the file is offered for download
+ */
 export async function createDownloadResponse(
   store: ObjectStore,
   key: string,
@@ -61,7 +64,7 @@ function formatAttachment(key: string): string {
   return `attachment; filename="${plain}"${plain === name ? "" : `; filename*=UTF-8''${encoded}`}`;
 }
 
-/** @throws BadRequest for a value that is not allowed in a header */
+/** Checks that a value can be sent in a header. @throws BadRequest for a value that is not allowed in a header */
 export function requireHeaderValue(name: string, value: string | undefined): void {
   if (value !== undefined && !/^[\x20-\x7e]{1,500}$/.test(value)) {
     throw new BadRequest(`query field \`${name}\`: must be 1 to 500 printable ASCII characters`);

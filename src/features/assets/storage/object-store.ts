@@ -47,9 +47,9 @@ export interface ObjectStore {
    * @throws errors of the body
    */
   put(key: string, body: AsyncIterable<Uint8Array>, wishes?: ObjectMetadata): Promise<void>;
-  /** @throws NotFound */
+  /** Opens a stored file. @throws NotFound */
   get(key: string): Promise<StoredFile>;
-  /** @throws NotFound */
+  /** Deletes a stored file. @throws NotFound */
   delete(key: string): Promise<void>;
   /** Moves a file, replacing the one at the target. @throws NotFound */
   move(from: string, to: string): Promise<void>;
@@ -88,7 +88,7 @@ export function createFileKey(extension: string | undefined): string {
 }
 
 /** Returns the file extension: `photo.jpg` → `jpg`. */
-export function fileExtension(name: string): string | undefined {
+export function getFileExtension(name: string): string | undefined {
   return /\.([\w-]+)$/.exec(name)?.[1];
 }
 

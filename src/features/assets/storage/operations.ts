@@ -41,7 +41,7 @@ const FilePreview = z.object({
   content: z.string().optional(),
 });
 
-/** @throws Forbidden if the file exists */
+/** Checks that no file is stored under the key. @throws Forbidden if the file exists */
 async function requireNewFile(store: ObjectStore, key: string): Promise<void> {
   const known = await store.get(key).catch((cause) => {
     if (cause instanceof NotFound) return undefined;

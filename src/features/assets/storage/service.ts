@@ -6,9 +6,9 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, Forbidden, NotFound, SvcError } from "../../../lib/errors.ts";
 import { describeIssues } from "../../../lib/validation-messages.ts";
 import type { App, WorkspaceContext, WorkspaceScope } from "../../../platform/app/context.ts";
-import { configuredTargets } from "../../../platform/outgoing/targets.ts";
+import { getConfiguredTargets } from "../../../platform/outgoing/targets.ts";
 import { SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
-import { storageDirectory, workspaceDirectory } from "../../tenancy/workspaces/storage-folder.ts";
+import { getStorageDirectory, getWorkspaceDirectory } from "../../tenancy/workspaces/storage-folder.ts";
 import { type LargeFileStorage, S3Resource, type Storage } from "../../tenancy/workspaces/storage-records.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import { readResourceForCaller, readResourceForServer } from "../resources/resolved-values.ts";
@@ -30,7 +30,7 @@ export const DEFAULT_STORAGE = "_default_";
 const STORAGE_NAME = /^[\w-]{1,50}$/;
 
 /** Removes unfinished uploads at the first use. Only one process uses the data directory, so none of them is active. */
-const startupCleanup = perApp<App, Promise<void>>((app) => removeUnfinishedUploads(storageDirectory(app)));
+const startupCleanup = perApp<App, Promise<void>>((app) => removeUnfinishedUploads(getStorageDirectory(app)));
 
 /** Reads the workspace's storage settings; null if there are none. */
 export async function readStorageSettings(ctx: WorkspaceScope): Promise<LargeFileStorage | null> {
@@ -66,12 +66,12 @@ export async function openConfiguredStore(
     return createBucketStore(ctx, parseBucket(path, await readResourceForServer(ctx, path)));
   }
   await startupCleanup(ctx.app);
-  return createFilesystemStore(join(await workspaceDirectory(ctx), name));
+  return createFilesystemStore(join(await getWorkspaceDirectory(ctx), name));
 }
 
 /** Creates the store of a bucket, limited to allowed targets. @throws BadRequest */
 function createBucketStore({ app }: WorkspaceScope, bucket: S3Resource): ObjectStore {
-  return createS3Store(bucket, configuredTargets(app));
+  return createS3Store(bucket, getConfiguredTargets(app));
 }
 
 /** Tests each storage by listing one key. @throws BadRequest naming the storage, with its error */
@@ -178,7 +178,7 @@ export function isInteractiveOperator({ caller: { member, identity } }: Workspac
   return member.operator && !member.is_admin && !identity.token?.job;
 }
 
-/** @param what names the refused action, such as `move or delete files` */
+/** Rejects calls of operators. @param what names the refused action, such as `move or delete files` */
 export function requireNoOperator(ctx: WorkspaceContext, what: string): void {
   if (isInteractiveOperator(ctx)) throw new Forbidden(`operators do not ${what} directly`);
 }

@@ -2,7 +2,7 @@
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveOptions, ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { createJsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry, omitFalse } from "../../tenancy/rights/archive-entry.ts";
 import { variables } from "../variable-tables.ts";
 import { listVariables, readVariableValue } from "./service.ts";
 import { UnreadableSecret } from "./value.ts";
@@ -18,7 +18,7 @@ async function listVariableEntries(
   for (const row of kept) {
     const { path, is_secret, description, account, is_oauth, extra } = row;
     const value = plain_secrets ? await plainTextOr(row.value, readVariableValue(ctx, row)) : row.value;
-    const fields = { value, is_secret, description, account, is_oauth: unlessFalse(is_oauth) };
+    const fields = { value, is_secret, description, account, is_oauth: omitFalse(is_oauth) };
     entries.push(createJsonEntry(`${path}.variable.json`, fields, extra));
   }
   return entries;

@@ -5,9 +5,9 @@ import type { Retention } from "../../../platform/app/lifecycle.ts";
 import {
   type Batches,
   deleteBatch,
-  MOST_ROWS,
+  MAX_ROWS,
+  measureTextBytes,
   splitBySize,
-  textBytes,
 } from "../../../platform/loops/expired-rows.ts";
 import { recordEvent } from "../../signals/webhooks/outbox.ts";
 import { variables } from "../variable-tables.ts";
@@ -21,11 +21,11 @@ async function* deleteExpiredVariables(app: App, now: Date): Batches {
   const { workspace_id, path, expires_at, value } = variables;
   for (;;) {
     const rows = await app.db.read
-      .select({ workspace_id, path, size: textBytes(value) })
+      .select({ workspace_id, path, size: measureTextBytes(value) })
       .from(variables)
       .where(lte(expires_at, now))
       .orderBy(asc(expires_at))
-      .limit(MOST_ROWS);
+      .limit(MAX_ROWS);
     for (const some of splitBySize(rows)) {
       await deleteBatch(app.db, async (tx) => {
         for (const row of some) {
@@ -41,6 +41,6 @@ async function* deleteExpiredVariables(app: App, now: Date): Batches {
       });
       yield;
     }
-    if (rows.length < MOST_ROWS) return;
+    if (rows.length < MAX_ROWS) return;
   }
 }

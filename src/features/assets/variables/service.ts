@@ -93,7 +93,7 @@ async function findVariable(ctx: WorkspaceContext, db: Reader, path: string): Pr
   return row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
 }
 
-/** @throws NotFound, also if the caller may not read it */
+/** Returns the variable at a path. @throws NotFound, also if the caller may not read it */
 export async function getVariable(
   ctx: WorkspaceContext,
   path: string,

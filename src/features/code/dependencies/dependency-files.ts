@@ -26,7 +26,7 @@ export function parseDependencyFileName(
 }
 
 /** Returns `dependencies/requirements.in`, or with a name `dependencies/<name>.requirements.in`. */
-export function dependencyFileName(language: DependencyLanguage, name: string): string {
+export function getDependencyFileName(language: DependencyLanguage, name: string): string {
   const file = DEPENDENCY_FILES[language];
   return `dependencies/${name === "" ? file : `${name}.${file}`}`;
 }

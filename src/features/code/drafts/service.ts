@@ -9,7 +9,7 @@ import { Conflict, NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { aclOf, itemKindsOf } from "../../tenancy/rights/item-kinds.ts";
+import { findAcl, listItemKinds } from "../../tenancy/rights/item-kinds.ts";
 import { drafts } from "./tables.ts";
 
 export type DraftKind = (typeof drafts.$inferSelect)["kind"];
@@ -140,11 +140,11 @@ export async function moveDraftRows(tx: Tx, place: DraftPlace, path: string): Pr
   await tx.update(drafts).set({ path }).where(at(place));
 }
 
-/** @throws Forbidden unless the caller may deploy to the path */
+/** Checks that the caller may save a draft at a path. @throws Forbidden unless the caller may deploy to the path */
 async function requireDraftWrite(
   ctx: WorkspaceContext,
   { kind, path, workspace_id }: DraftPlace,
 ): Promise<void> {
-  const entries = await aclOf(ctx.app.db.read, itemKindsOf(ctx.app).get(kind), workspace_id, path);
+  const entries = await findAcl(ctx.app.db.read, listItemKinds(ctx.app).get(kind), workspace_id, path);
   requireWriteAccess(ctx.caller.member, path, entries);
 }

@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../../database/database.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import { canRead } from "../../../platform/access/permissions.ts";
 import type { Member, WorkspaceContext } from "../../../platform/app/context.ts";
-import { aclOf, itemKindsOf } from "../../tenancy/rights/item-kinds.ts";
+import { findAcl, listItemKinds } from "../../tenancy/rights/item-kinds.ts";
 import { type FavoriteKind, favorites } from "./tables.ts";
 
 interface Favorite {
@@ -19,7 +19,7 @@ const whereFavorite = ({ workspace_id, email }: Member, kind: FavoriteKind) =>
 export async function star(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<void> {
   const { member } = ctx.caller;
   const { workspace_id, email } = member;
-  const entries = await aclOf(ctx.app.db.read, itemKindsOf(ctx.app).get(kind), workspace_id, path);
+  const entries = await findAcl(ctx.app.db.read, listItemKinds(ctx.app).get(kind), workspace_id, path);
   if (!entries || !canRead(member, path, entries)) {
     throw new NotFound(`${kind} ${path} in workspace ${workspace_id}`);
   }

@@ -4,7 +4,7 @@ import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { createJsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry, omitFalse } from "../../tenancy/rights/archive-entry.ts";
 import { flows, flowVersions } from "./tables.ts";
 
 async function listFlowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
@@ -33,9 +33,9 @@ async function listFlowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
         tag: row.tag,
         priority: row.priority,
         timeout: row.timeout,
-        ws_error_handler_muted: unlessFalse(row.ws_error_handler_muted),
-        dedicated_worker: unlessFalse(row.dedicated_worker),
-        visible_to_runner_only: unlessFalse(row.visible_to_runner_only),
+        ws_error_handler_muted: omitFalse(row.ws_error_handler_muted),
+        dedicated_worker: omitFalse(row.dedicated_worker),
+        visible_to_runner_only: omitFalse(row.visible_to_runner_only),
         on_behalf_of_email: row.on_behalf_of_email,
       },
       row.extra,

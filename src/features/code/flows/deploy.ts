@@ -1,4 +1,4 @@
-/** Deploying flows. */
+/** Deploys flows: creates them, and stores new versions. */
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
@@ -15,7 +15,7 @@ import { requireOnBehalfOfRight } from "../scripts/deploy.ts";
 import { storeImports } from "../scripts/imports/importers.ts";
 import { type LockedFlow, lockTrivialScripts } from "./locks.ts";
 import type { NewFlow } from "./records.ts";
-import { readableFlow } from "./service.ts";
+import { requireReadableFlow } from "./service.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 import { validateFlow } from "./value/validate.ts";
 import { findLatestFlow, invalidateFlow, whereFlow, whereVersions } from "./versions.ts";
@@ -59,7 +59,7 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
   return ctx.write({ resource: path, parameters: path === old ? {} : { old_path: old } }, async (tx) => {
     // Always in the same order, to avoid deadlocks between two renames.
     for (const each of [...new Set([old, path])].sort()) await tx.lock(`flow ${workspace_id} ${each}`);
-    const { flow } = readableFlow(ctx, await findLatestFlow(tx, workspace_id, old), `flow ${old}`);
+    const { flow } = requireReadableFlow(ctx, await findLatestFlow(tx, workspace_id, old), `flow ${old}`);
     requireWriteAccess(ctx.caller.member, old, flow.extra_perms);
     requireNewest(body.parent_version ?? undefined, flow);
     if (path !== old) await renameFlow(ctx, tx, old, path);
@@ -68,7 +68,10 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
   });
 }
 
-/** @throws BadRequest if the change is based on a version that is no longer the newest */
+/**
+ * Checks that a change is based on the newest version.
+ * @throws BadRequest if the change is based on a version that is no longer the newest
+ */
 function requireNewest(parent: number | undefined, { path, version }: Flow): void {
   if (parent === undefined || parent === version) return;
   throw new BadRequest(

@@ -20,17 +20,20 @@ const Outcome = z.object({
     .optional(),
 });
 
-/** Values that a run reads with the flow's rights are not available to the user who writes the expression. */
-const notHere = (name: string) => async () => {
+/**
+ * Creates a function that throws: values that a run reads with the flow's rights are not available to the user who
+ * writes the expression.
+ */
+const createUnavailable = (name: string) => async () => {
   throw new Conflict(`${name}(…) is read when the flow runs, and has no value here`);
 };
-const functions = { variable: notHere("variable"), resource: notHere("resource") };
+const functions = { variable: createUnavailable("variable"), resource: createUnavailable("resource") };
 
 /** Maximum number of concurrent evaluations per user, because flow runs use the same threads. */
 const MAX_AT_ONCE = 4;
 const evaluating = perApp<App, Map<string, number>>(() => new Map());
 
-/** @throws TooManyRequests */
+/** Takes one of the caller's evaluation slots; disposing of the result gives it back. @throws TooManyRequests */
 function takeTurn(app: App, email: string): Disposable {
   const counts = evaluating(app);
   const running = counts.get(email) ?? 0;

@@ -35,7 +35,7 @@ export function lockTrivialScripts(value: StoredFlow): Promise<LockedFlow> {
 }
 
 /** Returns the virtual path of an inline script, which relative imports are resolved against. */
-export function inlineScriptPath(flow_path: string | undefined, step_id: string): string | undefined {
+export function formatInlineScriptPath(flow_path: string | undefined, step_id: string): string | undefined {
   return flow_path === undefined || flow_path === "" ? undefined : `${flow_path}/${step_id}`;
 }
 

@@ -8,7 +8,7 @@ import {
   queryBoolean,
   responds,
 } from "../../../platform/http/operation.ts";
-import { withNotOffered } from "../../tenancy/rights/not-offered.ts";
+import { addNotOfferedHeader } from "../../tenancy/rights/not-offered.ts";
 import { DraftFields, draftQuery, readDrafts } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
 import * as deploy from "./deploy.ts";
@@ -42,7 +42,7 @@ export const createFlow = operation({
   body: NewFlow,
   responds: responds.created("path of the flow"),
   audit: { operation: "flows.create", action_kind: "Create" },
-  run: async (ctx, { body }) => withNotOffered(await deploy.createFlow(ctx, body), body, body.extra),
+  run: async (ctx, { body }) => addNotOfferedHeader(await deploy.createFlow(ctx, body), body, body.extra),
 });
 
 const updates = { operation: "flows.update", action_kind: "Update" } as const;
@@ -57,7 +57,7 @@ export const updateFlow = operation({
   responds: responds.text("path of the flow"),
   audit: updates,
   run: async (ctx, { path, body }) =>
-    withNotOffered(await deploy.updateFlow(ctx, path, body), body, body.extra),
+    addNotOfferedHeader(await deploy.updateFlow(ctx, path, body), body, body.extra),
 });
 
 export const getFlowByPath = operation({

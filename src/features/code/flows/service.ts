@@ -1,9 +1,9 @@
-/** Reading and retiring flows. */
+/** Reads, archives and deletes flows. */
 import { and, eq, isNotNull, ne, notInArray } from "drizzle-orm";
 import { NotFound } from "../../../lib/errors.ts";
 import { canRead, requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { unfinishedWhere } from "../../../platform/queue/queued-slices.ts";
+import { createUnfinishedCondition } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { deleteDraftRows } from "../drafts/service.ts";
 import { type Flow, flows, flowVersions } from "./tables.ts";
@@ -21,7 +21,7 @@ const DELETED_PATH = "";
 /** Returns the newest version of a flow. @throws NotFound, also if the caller may not read it */
 export async function getFlow(ctx: WorkspaceContext, path: string): Promise<FlowWithVersion> {
   const { app, caller } = ctx;
-  return readableFlow(
+  return requireReadableFlow(
     ctx,
     await findLatestFlow(app.db.read, caller.member.workspace_id, path),
     `flow ${path}`,
@@ -43,15 +43,15 @@ export async function getFlowVersion(
     ? await findFlowVersion(app.db.read, caller.member.workspace_id, Number(version))
     : undefined;
   const isThere = path === undefined || found?.flow.path === path;
-  return readableFlow(
+  return requireReadableFlow(
     ctx,
     isThere ? found : undefined,
     `flow version ${version}${path ? ` of ${path}` : ""}`,
   );
 }
 
-/** @throws NotFound, also when the caller may not read it */
-export function readableFlow(
+/** Returns the flow if the caller may read it. @throws NotFound, also when the caller may not read it */
+export function requireReadableFlow(
   ctx: WorkspaceContext,
   found: FlowWithVersion | undefined,
   what: string,
@@ -70,7 +70,7 @@ export function setFlowArchived(ctx: WorkspaceContext, path: string, archived: b
   );
 }
 
-/** @throws NotFound, Forbidden */
+/** Sets whether failures of a flow skip the workspace's error handler. @throws NotFound, Forbidden */
 export function setFlowErrorHandlerMuted(
   ctx: WorkspaceContext,
   path: string,
@@ -117,7 +117,7 @@ export async function deleteFlow(ctx: WorkspaceContext, path: string): Promise<v
   const { workspace_id } = member;
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);
-    const { flow } = readableFlow(ctx, await findLatestFlow(tx, workspace_id, path), `flow ${path}`);
+    const { flow } = requireReadableFlow(ctx, await findLatestFlow(tx, workspace_id, path), `flow ${path}`);
     if (flow.draft_only && flow.edited_by === ctx.username)
       requireWriteAccess(member, path, flow.extra_perms);
     else requireManageAccess(member, path, "delete");
@@ -125,7 +125,7 @@ export async function deleteFlow(ctx: WorkspaceContext, path: string): Promise<v
     const running = tx
       .select({ id: jobs.flow_version })
       .from(jobs)
-      .where(unfinishedWhere(and(eq(jobs.workspace_id, workspace_id), hasVersion)));
+      .where(createUnfinishedCondition(and(eq(jobs.workspace_id, workspace_id), hasVersion)));
     const versions = whereVersions(workspace_id, path);
     await tx.delete(flowVersions).where(and(versions, notInArray(flowVersions.id, running)));
     await tx.update(flowVersions).set({ path: DELETED_PATH }).where(versions);

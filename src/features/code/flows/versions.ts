@@ -10,7 +10,7 @@ import { BeingPrepared, NotReady, NotRunnable } from "../../../platform/access/p
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
-import { passwordFields } from "../scripts/password-fields.ts";
+import { listPasswordFields } from "../scripts/password-fields.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
 import { describeLockError } from "../scripts/versions.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
@@ -225,7 +225,10 @@ async function findFlowWhere(db: Reader, which: SQL | undefined): Promise<FlowWi
   return row;
 }
 
-/** @throws NotRunnable if the flow is archived or the version is not ready */
+/**
+ * Converts the rows of a flow and its version to what runs need.
+ * @throws NotRunnable if the flow is archived or the version is not ready
+ */
 function toDeployedFlow({ flow, version }: FlowWithVersion): DeployedFlow {
   const { workspace_id, path } = flow;
   if (flow.archived) {
@@ -247,7 +250,7 @@ function toDeployedFlow({ flow, version }: FlowWithVersion): DeployedFlow {
     on_behalf_of_email: flow.on_behalf_of_email ?? undefined,
     created_by: version.created_by,
     extra_perms: flow.extra_perms,
-    passwords: passwordFields(version.schema),
+    passwords: listPasswordFields(version.schema),
   };
 }
 

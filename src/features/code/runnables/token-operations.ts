@@ -35,7 +35,10 @@ export const listTokensOfFlow = operation({
   run: (ctx, { path }) => listRunnableTokens(ctx, "flows", path),
 });
 
-/** @throws NotFound if there is no such item, or the caller may not read it */
+/**
+ * Lists the tokens whose scopes name a script or flow.
+ * @throws NotFound if there is no such item, or the caller may not read it
+ */
 async function listRunnableTokens(ctx: WorkspaceContext, kind: "scripts" | "flows", path: string) {
   const { app, caller } = ctx;
   const { workspace_id } = caller.member;

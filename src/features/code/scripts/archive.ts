@@ -1,17 +1,17 @@
 /** Scripts in the archive of a workspace: their code and their metadata. */
 import { and, asc, eq } from "drizzle-orm";
-import { fileEndingOf } from "../../../engines/languages/languages.ts";
+import { getFileEnding } from "../../../engines/languages/languages.ts";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveOptions, ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { createJsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry, omitFalse } from "../../tenancy/rights/archive-entry.ts";
 import { isNewestVersion } from "./query-conditions.ts";
 import { type Script, scripts } from "./tables.ts";
 
 /** Returns the file ending. The language that is the folder's default (`bun` or `deno`) uses a plain `ts`. */
 function scriptFileEnding(language: string, default_ts: "bun" | "deno"): string {
-  return language === default_ts ? "ts" : fileEndingOf(language);
+  return language === default_ts ? "ts" : getFileEnding(language);
 }
 
 async function listScriptEntries(ctx: WorkspaceContext, { default_ts }: ArchiveOptions): Promise<ZipEntry[]> {
@@ -48,20 +48,20 @@ function createScriptMetadata(row: Script): ZipEntry {
     concurrency_time_window_s: row.concurrency_time_window_s,
     concurrency_key: row.concurrency_key,
     cache_ttl: row.cache_ttl,
-    dedicated_worker: unlessFalse(row.dedicated_worker),
-    ws_error_handler_muted: unlessFalse(row.ws_error_handler_muted),
+    dedicated_worker: omitFalse(row.dedicated_worker),
+    ws_error_handler_muted: omitFalse(row.ws_error_handler_muted),
     priority: row.priority,
     tag: row.tag,
     timeout: row.timeout,
-    delete_after_use: unlessFalse(row.delete_after_use),
-    restart_unless_cancelled: unlessFalse(row.restart_unless_cancelled),
-    visible_to_runner_only: unlessFalse(row.visible_to_runner_only),
-    no_main_func: unlessFalse(row.no_main_func),
-    has_preprocessor: unlessFalse(row.has_preprocessor),
+    delete_after_use: omitFalse(row.delete_after_use),
+    restart_unless_cancelled: omitFalse(row.restart_unless_cancelled),
+    visible_to_runner_only: omitFalse(row.visible_to_runner_only),
+    no_main_func: omitFalse(row.no_main_func),
+    has_preprocessor: omitFalse(row.has_preprocessor),
     on_behalf_of_email: row.on_behalf_of_email,
     isolation: row.isolation === "fresh" ? row.isolation : undefined,
     memory_mb: row.memory_mb ?? undefined,
-    validate: unlessFalse(row.validate),
+    validate: omitFalse(row.validate),
     signature: row.signature,
     codebase: row.codebase,
   };

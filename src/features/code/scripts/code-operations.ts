@@ -1,8 +1,8 @@
 /** Operations on code: its source as plain text, and its analysis. */
 
 import { z } from "zod";
-import { LANGUAGES, runtimeOf } from "../../../engines/languages/languages.ts";
-import { programOf } from "../../../engines/languages/programs/table.ts";
+import { findRuntime, LANGUAGES } from "../../../engines/languages/languages.ts";
+import { findAdapter } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import { type Packages, SyntaxFault } from "../../../engines/languages/types.ts";
 import { BadRequest, Unauthorized } from "../../../lib/errors.ts";
@@ -44,7 +44,7 @@ export const getRawScriptByHash = operation({
 
 /** Removes version numbers from imports: `"x@1.2/y"` becomes `"x/y"`. */
 async function removeImportVersions({ language, content }: Script): Promise<string> {
-  const runtime = runtimeOf(language);
+  const runtime = findRuntime(language);
   if (runtime !== "bun" && runtime !== "nativets") return content;
   const { rewriteImports } = await import("../../../engines/languages/typescript/imports.ts");
   return rewriteImports(content);
@@ -108,7 +108,7 @@ function listPackages(packages: Packages | undefined, language: string, content:
     case "pip":
       return packages.requirements;
     case "program":
-      return programOf(language)!.findPackages(content);
+      return findAdapter(language)!.findPackages(content);
     case undefined:
       return [];
   }

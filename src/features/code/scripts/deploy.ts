@@ -1,4 +1,4 @@
-/** Deploying scripts. */
+/** Deploys scripts as new versions. */
 import type { Tx } from "../../../database/database.ts";
 import { analyseScript, findUsableLock } from "../../../engines/languages/reading/analyse.ts";
 import type { ParameterBinding } from "../../../engines/languages/types.ts";
@@ -14,7 +14,7 @@ import { mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { requireOpenWorkspace } from "../../tenancy/workspaces/gate.ts";
 import { deleteDraftRow } from "../drafts/service.ts";
 import { type Deployer, storeImports } from "./imports/importers.ts";
-import { isOnlyRelocked, onVersionReady } from "./imports/locking.ts";
+import { announceVersionReady, isOnlyRelocked } from "./imports/locking.ts";
 import type { NewScript } from "./records.ts";
 import { deleteVersionRow } from "./service.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -54,7 +54,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
     }
     if (same) await deleteVersionRow(tx, same);
     await tx.insert(scripts).values(row);
-    if (row.ready) await onVersionReady(app, tx, row, toDeployer(ctx));
+    if (row.ready) await announceVersionReady(app, tx, row, toDeployer(ctx));
     else if (!row.draft_only) await queueDependencyJob(app, tx, ctx, row);
     if (row.ready) await storeImports(tx, { workspace_id, kind: "script", path }, []);
     if (!row.draft_only)
@@ -91,14 +91,17 @@ async function analyseNewScript({
   }
 }
 
-/** Only admins may let a script run on behalf of another user, since every caller then has that user's rights. */
+/**
+ * Checks that the caller may let a script run on behalf of another user. Only admins may, since every caller then has
+ * that user's rights.
+ */
 export function requireOnBehalfOfRight(ctx: WorkspaceContext, email: string | undefined): void {
   const { member } = ctx.caller;
   if (email === undefined || email === member.email || member.is_admin) return;
   throw new Forbidden(`only an admin can deploy on behalf of another user: on_behalf_of_email is ${email}`);
 }
 
-/** The author must be able to read the rule's secret, since verification results reveal information about it. */
+/** Checks that the author may read the rule's secret, since verification results reveal information about it. */
 async function requireReadableSecret(ctx: WorkspaceContext, path: string): Promise<void> {
   try {
     await getVariable(ctx, path);

@@ -11,7 +11,7 @@ import {
   responds,
   toLimitOffset,
 } from "../../../platform/http/operation.ts";
-import { withNotOffered } from "../../tenancy/rights/not-offered.ts";
+import { addNotOfferedHeader } from "../../tenancy/rights/not-offered.ts";
 import { drafts } from "../drafts/tables.ts";
 import { hasStarred, isStarred, listStarred } from "../favorites/service.ts";
 import * as deploy from "./deploy.ts";
@@ -47,7 +47,7 @@ export const createScript = operation({
   body: NewScript,
   responds: responds.created("hash of the new version"),
   audit: { operation: "scripts.create", action_kind: "Create" },
-  run: async (ctx, { body }) => withNotOffered(await deploy.createScript(ctx, body), body, body.extra),
+  run: async (ctx, { body }) => addNotOfferedHeader(await deploy.createScript(ctx, body), body, body.extra),
 });
 
 const {

@@ -1,5 +1,5 @@
 /** Lists the arguments that a schema marks as passwords, by `format` or by the older field `password`. */
-export function passwordFields(schema: unknown): string[] {
+export function listPasswordFields(schema: unknown): string[] {
   const properties = (schema as { properties?: unknown } | null | undefined)?.properties;
   if (typeof properties !== "object" || properties === null) return [];
   return Object.entries(properties)

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from "drizzle-orm";
 import { hasAnyKey, isBelowPrefix } from "../../../database/conditions.ts";
 import { dialect } from "../../../database/kit.ts";
-import { granteesOf, readableBy, readablePathPrefixes } from "../../../platform/access/permissions.ts";
+import { listGrantees, listReadablePrefixes, readableBy } from "../../../platform/access/permissions.ts";
 import type { Member } from "../../../platform/app/context.ts";
 import { scripts } from "./tables.ts";
 
@@ -14,8 +14,8 @@ export function selectReadableScripts(member: Member): SQL | undefined {
   if (dialect !== "sqlite" || member.is_admin) return readableBy(member, scripts);
   const own = sql`SELECT seq FROM ${scripts} WHERE ${eq(scripts.workspace_id, member.workspace_id)}`;
   const found = [
-    ...readablePathPrefixes(member).map((place) => sql`${own} AND ${isBelowPrefix(scripts.path, place)}`),
-    sql`${own} AND ${hasAnyKey(scripts.extra_perms, [...granteesOf(member)])}`,
+    ...listReadablePrefixes(member).map((place) => sql`${own} AND ${isBelowPrefix(scripts.path, place)}`),
+    sql`${own} AND ${hasAnyKey(scripts.extra_perms, [...listGrantees(member)])}`,
   ];
   return sql`${scripts.seq} IN (${sql.join(found, sql` UNION ALL `)})`;
 }

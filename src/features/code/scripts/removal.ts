@@ -64,7 +64,10 @@ export async function deleteScriptVersion(ctx: WorkspaceContext, hash: string): 
   return { ...row, ...wiped };
 }
 
-/** Deployed scripts are deleted by admins only; others may archive them. Who began a draft may delete it. */
+/**
+ * Checks that the caller may delete a script: an admin, or for a draft also the user who began it. Others may archive
+ * scripts.
+ */
 function requireDeleteRight({ caller: { member } }: WorkspaceContext, script: Script): void {
   const { path, draft_only, created_by, extra_perms } = script;
   if (draft_only && created_by === member.username) requireWriteAccess(member, path, extra_perms);

@@ -1,4 +1,4 @@
-/** Reading and retiring scripts. */
+/** Reads, archives and deletes scripts. */
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { NotFound } from "../../../lib/errors.ts";
@@ -8,21 +8,21 @@ import { retireProcesses } from "../../../platform/cluster/processes.ts";
 import { type Script, scripts } from "./tables.ts";
 import { findLatestScript, findScriptVersion, invalidateScript } from "./versions.ts";
 
-/** @throws NotFound, also if the caller may not read it */
+/** Returns the newest version of a script by its path. @throws NotFound, also if the caller may not read it */
 export async function getScriptByPath(ctx: WorkspaceContext, path: string): Promise<Script> {
   const { member } = ctx.caller;
   const row = await findLatestScript(ctx.app.db.read, member.workspace_id, path);
   return requireReadable(ctx, row, `script ${path}`);
 }
 
-/** @throws NotFound, also when the caller may not read it */
+/** Returns a version of a script by its hash. @throws NotFound, also when the caller may not read it */
 export async function getScriptByHash(ctx: WorkspaceContext, hash: string): Promise<Script> {
   const { member } = ctx.caller;
   const row = await findScriptVersion(ctx.app.db.read, member.workspace_id, hash);
   return requireReadable(ctx, row, `script with hash ${hash}`);
 }
 
-/** @throws NotFound, also when the caller may not read it */
+/** Returns the script if the caller may read it. @throws NotFound, also when the caller may not read it */
 export function requireReadable(ctx: WorkspaceContext, row: Script | undefined, what: string): Script {
   const { member } = ctx.caller;
   if (!row || !canRead(member, row.path, row.extra_perms)) {

@@ -26,7 +26,7 @@ export const createScriptSnapshot = operation({
   },
 });
 
-/** @throws BadRequest for an archive, or other data that is not text */
+/** Decodes a bundle as UTF-8 text. @throws BadRequest for an archive, or other data that is not text */
 function decodeText(bytes: Uint8Array): string {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);

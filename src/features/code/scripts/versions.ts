@@ -3,7 +3,7 @@
 import { and, desc, eq, type SQL } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import type { RunnableLanguage } from "../../../engines/languages/languages.ts";
-import { runtimeOfCode } from "../../../engines/languages/programs/table.ts";
+import { findRuntimeOfCode } from "../../../engines/languages/programs/table.ts";
 import type { ImportedScript, RunnableVersion } from "../../../engines/runner/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
@@ -12,7 +12,7 @@ import { BeingPrepared, NotReady, NotRunnable } from "../../../platform/access/p
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
-import { passwordFields } from "./password-fields.ts";
+import { listPasswordFields } from "./password-fields.ts";
 import type { SignatureSettings } from "./signature-rule.ts";
 import { type PinnedImport, type Script, scripts } from "./tables.ts";
 
@@ -198,7 +198,10 @@ function createNotReadyError(row: Script): NotRunnable {
     : new BeingPrepared(`${what}: its dependencies are still being resolved`, row);
 }
 
-/** @param whose the dependencies that the job was to resolve */
+/**
+ * Describes why the dependencies of a script could not be resolved.
+ * @param whose the dependencies that the job was to resolve
+ */
 export function describeLockError(message: string, whose: string): string {
   return /\bSyntax error at line \d/.test(message) ? message : `${whose} could not be resolved: ${message}`;
 }
@@ -209,7 +212,7 @@ export function toRunnableVersion(row: Script, imports?: ImportedScript[]): Runn
     id: row.hash,
     workspace_id: row.workspace_id,
     path: row.path,
-    language: (runtimeOfCode(row.language, content, imports) ?? row.language) as RunnableLanguage,
+    language: (findRuntimeOfCode(row.language, content, imports) ?? row.language) as RunnableLanguage,
     content,
     imports,
     lock: row.lock ?? undefined,
@@ -247,7 +250,7 @@ function toDeployedScript(row: Script): DeployedScript {
     created_by: row.created_by,
     extra_perms: row.extra_perms,
     argument_schema: row.validate ? ((row.schema as Record<string, unknown> | null) ?? undefined) : undefined,
-    passwords: passwordFields(row.schema),
+    passwords: listPasswordFields(row.schema),
     signature: row.signature ?? undefined,
   };
 }

@@ -18,7 +18,7 @@ import {
 } from "../../../lib/logging/prometheus.ts";
 import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { dueJobs, QUEUED_JOBS, RUNNING_JOBS } from "../../runs/api/lists/filters.ts";
+import { QUEUED_JOBS, RUNNING_JOBS, selectDueJobs } from "../../runs/api/lists/filters.ts";
 import { countOpenStreams } from "../../runs/follow/job-feed.ts";
 import { countWaitingCalls } from "../../runs/submit/wait.ts";
 import { countPendingFanOut } from "../../signals/webhooks/outbox.ts";
@@ -75,7 +75,7 @@ function defineJobMetrics(app: App, define: DefineMetric): void {
   const { meters, runner } = app;
   define("gauge", "svc_jobs", "Jobs of the instance that have not ended, by state", async () => {
     const [due, queued, running] = await Promise.all(
-      [dueJobs(app.clock()), QUEUED_JOBS, RUNNING_JOBS].map(({ ids }) => countRows(app, ids)),
+      [selectDueJobs(app.clock()), QUEUED_JOBS, RUNNING_JOBS].map(({ ids }) => countRows(app, ids)),
     );
     return [
       { value: due!, labels: { state: "queued" } },
@@ -167,7 +167,7 @@ async function countRows(app: App, ids: SQL): Promise<number> {
   return Number(row?.size ?? 0);
 }
 
-/** Prometheus histograms are cumulative: each bucket includes the smaller ones. */
+/** Converts a histogram to the cumulative buckets of Prometheus: each includes the smaller ones. */
 function toHistogramFigures(name: string, { bounds, counts, sum }: Histogram): Sample[] {
   let below = 0;
   const buckets = counts.map((count, at) => {

@@ -4,8 +4,8 @@ import { optional } from "../../../lib/zod.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import {
+  computeLicenseState,
   describeLicense,
-  licenseStateAt,
   parseLicenseKey,
   readCurrentLicense,
 } from "../../tenancy/license/service.ts";
@@ -23,7 +23,7 @@ export const getLicenseId = operation({
   responds: responds.text("license id or empty"),
   run: async ({ app }) => {
     const { license } = await readCurrentLicense(app);
-    return license && licenseStateAt(license, app.clock()) !== "over" ? license.id : "";
+    return license && computeLicenseState(license, app.clock()) !== "over" ? license.id : "";
   },
 });
 

@@ -7,7 +7,7 @@ import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";
 import { raiseAlert } from "../../signals/alerts/service.ts";
-import { describeLicense, licenseStateAt, readCurrentLicense } from "../../tenancy/license/service.ts";
+import { computeLicenseState, describeLicense, readCurrentLicense } from "../../tenancy/license/service.ts";
 import { type License, readLicense } from "../../tenancy/license/signed-license.ts";
 import { licenseRenewals } from "../../tenancy/license/tables.ts";
 
@@ -117,7 +117,7 @@ async function fetchNextLicense(app: App, text: string): Promise<{ key: string; 
     version: VERSION,
   });
   const license = await readLicense(key, public_key);
-  if (license.expires_at <= present.expires_at || licenseStateAt(license, app.clock()) !== "holds") {
+  if (license.expires_at <= present.expires_at || computeLicenseState(license, app.clock()) !== "holds") {
     throw new BadRequest(`the answer is not a newer license: ${describeLicense(license, app.clock())}`);
   }
   return { key, license };
@@ -145,7 +145,7 @@ export async function renewLicenseIfDue(app: App): Promise<void> {
   const { license } = await readCurrentLicense(app);
   const now = app.clock();
   if (!license || license.expires_at.getTime() - now.getTime() > RENEW_BEFORE_MS) return;
-  const state = licenseStateAt(license, now);
+  const state = computeLicenseState(license, now);
   if (state !== "holds" && !reportedStates(app).has(`${license.id} ${state}`)) {
     reportedStates(app).add(`${license.id} ${state}`);
     await raiseAlert(app, { kind: "license_ended", message: describeLicense(license, now), subject: state });

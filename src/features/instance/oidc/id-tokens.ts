@@ -16,7 +16,7 @@ import { getSigningKey, listPublicKeys, MAX_TOKEN_LIFETIME_MS } from "./signing-
 const MAX_AUDIENCE_CHARS = 500;
 
 /** Returns the issuer URL, with the trailing slash used in trust policies. */
-export function issuerUrl(app: App): string {
+export function getIssuerUrl(app: App): string {
   return `${app.urls.base}/api/oidc/`;
 }
 
@@ -25,7 +25,7 @@ export function issuerUrl(app: App): string {
  * issued to jobs only.
  */
 export async function createDiscoveryDocument(app: App) {
-  const issuer = issuerUrl(app);
+  const issuer = getIssuerUrl(app);
   const algorithms = (await listPublicKeys(app)).map(({ alg }) => alg);
   return {
     issuer,
@@ -64,7 +64,7 @@ export async function issueIdToken(
   const now_s = Math.floor(app.clock().getTime() / 1000);
   const token = await new SignJWT(claims)
     .setProtectedHeader({ alg: algorithm, kid, typ: "JWT" })
-    .setIssuer(issuerUrl(app))
+    .setIssuer(getIssuerUrl(app))
     .setAudience(audience)
     .setIssuedAt(now_s)
     .setNotBefore(now_s)

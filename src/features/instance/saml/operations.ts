@@ -42,7 +42,7 @@ function describeProvider({ entity_id, sign_on, certificates }: IdentityProvider
   ].join("\n");
 }
 
-/** @throws BadRequest */
+/** Fetches the metadata of an identity provider. @throws BadRequest */
 async function fetchMetadata(app: App, url: string): Promise<string> {
   const answer = await requestConfiguredUrl(app, {
     url,

@@ -7,7 +7,7 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import { createSlots } from "../../../lib/async/slots.ts";
 import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { hourOfFile, LOG_FILE_PATTERN } from "../../../lib/logging/log-files.ts";
+import { LOG_FILE_PATTERN, parseLogFileHour } from "../../../lib/logging/log-files.ts";
 import type { App } from "../../../platform/app/context.ts";
 
 /** Maximum number of files that one call lists or searches, the newest first. */
@@ -60,7 +60,7 @@ export async function listLogFiles({ config }: App, filter: LogFileFilter): Prom
     for (const name of names) {
       const file_path = `${host.name}/${name}`;
       if (!LOG_FILE_PATTERN.test(file_path)) continue;
-      const log_ts = hourOfFile(name);
+      const log_ts = parseLogFileHour(name);
       if (filter.before && log_ts > filter.before) continue;
       if (filter.after && log_ts.getTime() + 3_600_000 <= filter.after.getTime()) continue;
       files.push({ hostname: host.name, file_path, log_ts });

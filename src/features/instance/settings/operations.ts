@@ -9,8 +9,8 @@ import {
   requireInstanceSetting,
 } from "../../../platform/config/describe-process-settings.ts";
 import {
-  environmentVariableOf,
   findDefinition,
+  getEnvironmentVariable,
   INSTANCE_SETTINGS,
   type SettingKey,
 } from "../../../platform/config/instance-settings.ts";
@@ -130,7 +130,7 @@ function describeChange(app: App, key: string, removed: boolean): string {
   }
   if (!isOverridden(app, key)) return done;
   const { source } = app.settings.find(key);
-  const winner = source === "flag" ? "a flag of the server" : environmentVariableOf(key, PROCESS_SETTINGS);
+  const winner = source === "flag" ? "a flag of the server" : getEnvironmentVariable(key, PROCESS_SETTINGS);
   return `${done}, which has no effect: ${winner} is set and wins`;
 }
 
@@ -171,7 +171,7 @@ function toListedSetting(name: string, { value, source }: { value: unknown; sour
     value: maskSetting(name, definition, value) ?? null,
     source,
     ...(definition
-      ? { variable: environmentVariableOf(name, PROCESS_SETTINGS), meaning: definition.meaning }
+      ? { variable: getEnvironmentVariable(name, PROCESS_SETTINGS), meaning: definition.meaning }
       : {}),
   };
 }

@@ -11,10 +11,10 @@ import type { App } from "../../../platform/app/context.ts";
 import { INSTANCE_SETTINGS } from "../../../platform/config/instance-settings.ts";
 import { unmaskSetting } from "../../../platform/config/masking.ts";
 import { operation, responds } from "../../../platform/http/operation.ts";
-import { targetsFromSettings } from "../../../platform/outgoing/configured-targets.ts";
+import { allowConfiguredUrls } from "../../../platform/outgoing/configured-targets.ts";
 import type { ObjectStore } from "../../assets/storage/object-store.ts";
 import { createFilesystemStore } from "../../assets/storage/stores/filesystem-store.ts";
-import { bucketUrl } from "../../assets/storage/stores/s3-api.ts";
+import { formatBucketUrl } from "../../assets/storage/stores/s3-api.ts";
 import { createS3Store } from "../../assets/storage/stores/s3-store.ts";
 import { S3Resource } from "../../tenancy/workspaces/storage-records.ts";
 
@@ -56,7 +56,10 @@ type StorageConfig = Record<string, unknown>;
 const S3_TYPES = ["S3", "S3Storage", "s3"];
 const FILESYSTEM_TYPES = ["FilesystemStorage", "Filesystem"];
 
-/** @throws BadRequest for an unsupported type, and for missing fields */
+/**
+ * Creates the store that a configuration describes.
+ * @throws BadRequest for an unsupported type, and for missing fields
+ */
 function createTestStore(
   app: App,
   config: StorageConfig,
@@ -88,11 +91,11 @@ function createTestStore(
   }
   return {
     name: `bucket ${parsed.data.bucket}`,
-    store: createS3Store(parsed.data, targetsFromSettings(app, [bucketUrl(parsed.data)])),
+    store: createS3Store(parsed.data, allowConfiguredUrls(app, [formatBucketUrl(parsed.data)])),
   };
 }
 
-/** @throws BadRequest naming the failed step */
+/** Writes, reads and deletes a small file. @throws BadRequest naming the failed step */
 async function testStore(store: ObjectStore): Promise<void> {
   const key = `svc_uploads/trial_${createRandomText(16)}.txt`;
   const written = createRandomText(32);

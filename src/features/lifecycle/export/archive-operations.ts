@@ -5,7 +5,7 @@ import { BadRequest } from "../../../lib/errors.ts";
 import { createZipStream, MAX_ZIP_ENTRIES } from "../../../lib/files/zip.ts";
 import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
 import { SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
-import { archiveEntries } from "./archive.ts";
+import { createArchiveEntries } from "./archive.ts";
 
 const falseByDefault = queryBoolean.default(false);
 
@@ -43,7 +43,7 @@ export const tarballWorkspace = operation({
       // Clients search for these words and then ask again for a type they know.
       throw new BadRequest(`Invalid Archive Type ${archive_type.slice(0, 20)}: it must be zip or tar`);
     }
-    const entries = await archiveEntries(ctx, {
+    const entries = await createArchiveEntries(ctx, {
       ...query,
       plain_secrets: query.plain_secret || query.plain_secrets,
     });

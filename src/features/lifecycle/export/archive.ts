@@ -17,7 +17,10 @@ import { readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
  * @throws Forbidden for settings and key unless the caller is an admin, and if a restricted token's scopes do not
  * suffice; BadRequest for encrypted secrets if the key is being rotated, or was rotated while they were read
  */
-export async function archiveEntries(ctx: WorkspaceContext, options: ArchiveOptions): Promise<ZipEntry[]> {
+export async function createArchiveEntries(
+  ctx: WorkspaceContext,
+  options: ArchiveOptions,
+): Promise<ZipEntry[]> {
   const { identity, member } = ctx.caller;
   const sections = ctx.app.features.flatMap(({ archiveSections = [] }) => archiveSections);
   const wanted = sections.filter(({ isWanted }) => isWanted?.(options) ?? true);

@@ -10,7 +10,7 @@ import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { defineResumable, requireNoOperation } from "../../tenancy/resumable/service.ts";
 import {
   activateKey,
-  argumentPurpose,
+  createArgumentPurpose,
   createKey,
   lockKey,
   readStoredKeys,
@@ -50,7 +50,7 @@ export async function reencryptWorkspace(
   const { workspace_id } = from;
   const count = await reencryptSecrets(app, workspace_id, (text) => reencryptText(text, from, to));
   await reencryptStored(app, workspace_id, (text, email) => {
-    const own = email === undefined ? undefined : reencryptText(text, from, to, argumentPurpose(email));
+    const own = email === undefined ? undefined : reencryptText(text, from, to, createArgumentPurpose(email));
     return own ?? reencryptText(text, from, to);
   });
   await app.db.write(async (tx) => {

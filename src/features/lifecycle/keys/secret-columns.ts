@@ -43,7 +43,8 @@ function readSecrets(
 }
 
 /**
- * Texts that the old key cannot decrypt stay unchanged: no known key decrypts them, or they are re-encrypted already.
+ * Re-encrypts secrets. Texts that the old key cannot decrypt stay unchanged: no known key decrypts them, or they are
+ * re-encrypted already.
  */
 function reencryptAll(secrets: readonly Secret[], reencrypt: Reencrypt): Change[] {
   return secrets.flatMap((secret) => {
@@ -94,8 +95,11 @@ export async function reencryptOwnSecrets(
 const namedParameter = sql.placeholder;
 const updates = new Map<SecretColumn, Statement<Record<string, unknown>, unknown>>();
 
-/** Prepared once per column: much cheaper than parsing a statement with a thousand parameters. */
-function updateOf(secret: SecretColumn): Statement<Record<string, unknown>, unknown> {
+/**
+ * Returns the statement that updates a column. It is prepared once, which is much cheaper than parsing a statement with
+ * a thousand parameters.
+ */
+function getUpdateStatement(secret: SecretColumn): Statement<Record<string, unknown>, unknown> {
   const { column, key } = secret;
   const known = updates.get(secret);
   if (known) return known;
@@ -119,7 +123,7 @@ async function storeSecrets(
   changes: readonly Change[],
 ): Promise<void> {
   if (dialect === "sqlite") {
-    for (const change of changes) await tx.exec(updateOf(secret), { workspace_id, ...change });
+    for (const change of changes) await tx.exec(getUpdateStatement(secret), { workspace_id, ...change });
     return;
   }
   const { column, key } = secret;

@@ -5,9 +5,9 @@ import type { App } from "../../../platform/app/context.ts";
 import {
   type Batches,
   deleteBatch,
-  MOST_ROWS,
+  MAX_ROWS,
+  measureTextBytes,
   splitBySize,
-  textBytes,
 } from "../../../platform/loops/expired-rows.ts";
 import { jobLogs, jobSearch, jobStreams, jobs } from "../../../platform/queue/tables.ts";
 
@@ -22,7 +22,7 @@ export async function* deleteExpiredJobs(app: App, before: Date): Batches {
         at: jobs.completed_at,
         parent: jobs.parent_job,
         root: jobs.root_job,
-        size: textBytes(
+        size: measureTextBytes(
           jobs.args,
           jobs.result,
           jobs.raw_code,
@@ -42,7 +42,7 @@ export async function* deleteExpiredJobs(app: App, before: Date): Batches {
         ),
       )
       .orderBy(asc(jobs.completed_at), asc(jobs.id))
-      .limit(MOST_ROWS);
+      .limit(MAX_ROWS);
     const relatives = page.flatMap(({ parent, root }) => [parent, root]).filter((id) => id !== null);
     const young = await findUnexpired(db, relatives, before);
     const gone = page.filter(({ parent, root }) => !young.has(parent ?? "") && !young.has(root ?? ""));
@@ -58,7 +58,7 @@ export async function* deleteExpiredJobs(app: App, before: Date): Batches {
       });
       yield;
     }
-    if (page.length < MOST_ROWS) return;
+    if (page.length < MAX_ROWS) return;
     yield;
     const last = page.at(-1)!;
     after = { at: last.at!, id: last.id };
@@ -83,11 +83,11 @@ async function* deleteExpiredOutput(
 ): Batches {
   while (ids.length > 0) {
     const pieces = await db.read
-      .select({ job_id: table.job_id, seq: table.seq, size: textBytes(table.content) })
+      .select({ job_id: table.job_id, seq: table.seq, size: measureTextBytes(table.content) })
       .from(table)
       .where(inArray(table.job_id, ids))
       .orderBy(asc(table.job_id), asc(table.seq))
-      .limit(MOST_ROWS);
+      .limit(MAX_ROWS);
     for (const some of splitBySize(pieces)) {
       const last = some.at(-1)!;
       const which = and(
@@ -98,6 +98,6 @@ async function* deleteExpiredOutput(
       await deleteBatch(db, (tx) => tx.delete(table).where(which));
       yield;
     }
-    if (pieces.length < MOST_ROWS) return;
+    if (pieces.length < MAX_ROWS) return;
   }
 }

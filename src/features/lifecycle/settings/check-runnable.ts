@@ -33,7 +33,7 @@ export async function requireRunnable(
   }
 }
 
-/** @throws BadRequest when there is no such script in the workspace */
+/** Checks that a script exists. @throws BadRequest when there is no such script in the workspace */
 export async function requireScript(
   app: App,
   workspace_id: string,
@@ -54,7 +54,10 @@ export function parsePathField(field: string, given: string): string {
   }
 }
 
-/** @throws BadRequest when there is no such resource that the caller may read */
+/**
+ * Checks that a resource exists and that the caller may read it.
+ * @throws BadRequest when there is no such resource that the caller may read
+ */
 export async function requireResource(ctx: WorkspaceContext, field: string, given: string): Promise<void> {
   const path = parsePathField(field, given.replace(/^\$res:/, ""));
   if (await findResource(ctx, ctx.app.db.read, path)) return;

@@ -29,7 +29,7 @@ import {
 import { removeStorageFolder } from "../../tenancy/workspaces/storage-folder.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { awaitJobsEnded, cancelJobs } from "./cancel-jobs.ts";
-import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
+import { invalidateWorkspace, listWorkspaceTokens } from "./invalidate.ts";
 import { requireOrdinaryWorkspace } from "./service.ts";
 import { deleteJobs, deleteRows, listWorkspaceTables, moveRows } from "./workspace-rows.ts";
 
@@ -174,7 +174,7 @@ const DELETED_LAST = ["audit_log", "jobs", "tokens"];
 async function deleteWorkspaceRow(app: App, id: string, { username, email }: Requester): Promise<void> {
   await app.db.write(async (tx) => {
     await lockWorkspace(tx, id);
-    const hashes = await workspaceTokens(tx, id);
+    const hashes = await listWorkspaceTokens(tx, id);
     await tx.delete(tokens).where(eq(tokens.workspace_id, id));
     for (const { on } of app.features) await on?.workspaceDeleted?.(tx, id);
     await tx.delete(workspaces).where(eq(workspaces.id, id));

@@ -1,6 +1,6 @@
 /** Cancels the jobs of a workspace that is archived, deleted or renamed. */
 import { and, eq, sql } from "drizzle-orm";
-import { unindexed } from "../../../database/conditions.ts";
+import { preventIndexUse } from "../../../database/conditions.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { CancelContext } from "../../../platform/app/lifecycle.ts";
@@ -28,7 +28,7 @@ export async function awaitJobsEnded(app: App, workspace_id: string, timeout_ms:
     const [running] = await app.db.read
       .select({ id: jobs.id })
       .from(jobs)
-      .where(and(unindexed(eq(jobs.workspace_id, workspace_id)), sql`${jobs.state} = 'running'`))
+      .where(and(preventIndexUse(eq(jobs.workspace_id, workspace_id)), sql`${jobs.state} = 'running'`))
       .limit(1);
     if (!running) return;
     await sleep(POLL_INTERVAL_MS);

@@ -8,7 +8,7 @@ import { invalidateTokens } from "../../tenancy/tokens/cache.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 
 /** Returns the hashes of tokens bound to the workspace. */
-export async function workspaceTokens(db: Reader, workspace_id: string): Promise<string[]> {
+export async function listWorkspaceTokens(db: Reader, workspace_id: string): Promise<string[]> {
   const rows = await db
     .select({ hash: tokens.hash })
     .from(tokens)

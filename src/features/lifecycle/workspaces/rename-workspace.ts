@@ -5,7 +5,7 @@
  * new id first. Queued jobs are held in the meantime.
  */
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
-import { startsWith, unindexed } from "../../../database/conditions.ts";
+import { preventIndexUse, startsWith } from "../../../database/conditions.ts";
 import type { Tx } from "../../../database/database.ts";
 import { drainInBatches } from "../../../lib/async/batches.ts";
 import { BadRequest } from "../../../lib/errors.ts";
@@ -28,7 +28,7 @@ import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.t
 import { flushUsage } from "../../tenancy/workspaces/usage.ts";
 import { reencryptWorkspace } from "../keys/key-rotation.ts";
 import { awaitJobsEnded, cancelJobs } from "./cancel-jobs.ts";
-import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
+import { invalidateWorkspace, listWorkspaceTokens } from "./invalidate.ts";
 import {
   parseNewWorkspaceId,
   parseWorkspaceName,
@@ -101,7 +101,7 @@ async function startIdChange(ctx: WorkspaceContext, change: IdChange, name: { na
     const [workspace] = await tx.update(workspaces).set({ archived: true }).where(old).returning();
     const storage_folder = workspace!.storage_folder ?? from;
     await tx.insert(workspaces).values({ ...workspace!, ...name, id: to, wrapped_key, storage_folder });
-    const hashes = await workspaceTokens(tx, from);
+    const hashes = await listWorkspaceTokens(tx, from);
     await updateDeployTargets(tx, from, to);
     await recordAudit(tx, {
       timestamp: app.clock(),
@@ -138,7 +138,7 @@ const idChange = defineResumable<IdChange>("the change of id", {
   },
 });
 
-/** Every ciphertext is bound to the id of its workspace. */
+/** Re-encrypts all values for the new id: every ciphertext is bound to the id of its workspace. */
 async function reencryptForNewId(app: App, { from, to }: IdChange): Promise<void> {
   const [before, after] = await Promise.all(
     [from, to].map(async (workspace_id) => ({
@@ -151,7 +151,7 @@ async function reencryptForNewId(app: App, { from, to }: IdChange): Promise<void
 
 /** Stores the remaining running jobs as canceled: those that started in the meantime or did not stop. */
 async function cancelRunning(app: App, change: IdChange): Promise<void> {
-  const running = and(unindexed(eq(jobs.workspace_id, change.from)), sql`${jobs.state} = 'running'`);
+  const running = and(preventIndexUse(eq(jobs.workspace_id, change.from)), sql`${jobs.state} = 'running'`);
   await drainInBatches(async (maximum) => {
     const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(running).limit(maximum);
     if (some.length > 0) await app.db.write((tx) => markCanceled(app, tx, change, hasIdIn(some)));
@@ -175,7 +175,7 @@ async function markCanceled(app: App, tx: Tx, change: IdChange, which: SQL): Pro
 
 /** Sets queued jobs to `held`, which takes them out of the queue. Flow steps are canceled, since their flow run is. */
 async function holdQueuedJobs(app: App, change: IdChange, slice: SQL): Promise<void> {
-  const its = and(slice, unindexed(eq(jobs.workspace_id, change.from)));
+  const its = and(slice, preventIndexUse(eq(jobs.workspace_id, change.from)));
   await drainInBatches(async (maximum) => {
     const some = await app.db.read
       .select({ id: jobs.id, flow_step_id: jobs.flow_step_id })
@@ -197,7 +197,7 @@ async function holdQueuedJobs(app: App, change: IdChange, slice: SQL): Promise<v
 }
 
 async function releaseHeldJobs(app: App, workspace_id: string, maximum: number): Promise<number> {
-  const held = sql`${unindexed(eq(jobs.workspace_id, workspace_id))} AND ${jobs.state} = 'held'`;
+  const held = sql`${preventIndexUse(eq(jobs.workspace_id, workspace_id))} AND ${jobs.state} = 'held'`;
   const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(held).limit(maximum);
   if (some.length > 0) {
     await app.db.write((tx) =>
@@ -222,7 +222,7 @@ async function openRenamed(app: App, change: IdChange): Promise<void> {
   const { from, to } = change;
   await app.db.write(async (tx) => {
     await lockWorkspace(tx, from, to);
-    const hashes = await workspaceTokens(tx, to);
+    const hashes = await listWorkspaceTokens(tx, to);
     await tx.delete(workspaces).where(eq(workspaces.id, from));
     await tx.update(workspaces).set({ archived: false }).where(eq(workspaces.id, to));
     await tx

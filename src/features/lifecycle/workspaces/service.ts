@@ -16,7 +16,7 @@ import { ADMINS_WORKSPACE_ID, invalidateMembers } from "../../tenancy/people/mem
 import { users } from "../../tenancy/people/user-tables.ts";
 import { lockWorkspace, reopenWorkspace } from "../../tenancy/workspaces/gate.ts";
 import { createWorkspaceKey } from "../../tenancy/workspaces/secrets.ts";
-import { newStorageFolder } from "../../tenancy/workspaces/storage-folder.ts";
+import { createStorageFolderName } from "../../tenancy/workspaces/storage-folder.ts";
 import { workspaceInvites, workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 
 export interface NewWorkspace {
@@ -42,13 +42,13 @@ export function parseNewWorkspaceId(identity: Identity, given: string): string {
   return id;
 }
 
-/** @throws BadRequest for the super admins' workspace */
+/** Rejects the super admins' workspace. @throws BadRequest for the super admins' workspace */
 export function requireOrdinaryWorkspace(id: string, what: string): void {
   if (id === ADMINS_WORKSPACE_ID)
     throw new BadRequest(`workspace ${id} is the super admins' and cannot be ${what}`);
 }
 
-/** @throws BadRequest if a workspace has this id */
+/** Checks that a workspace id is free. @throws BadRequest if a workspace has this id */
 export async function requireFreeId(db: Reader, id: string): Promise<void> {
   const [taken] = await db.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id));
   if (taken) throw new BadRequest(`there is a workspace with id ${id} already`);
@@ -63,7 +63,10 @@ export function parseWorkspaceName(field: string, name: string): string {
   throw new BadRequest(`body field \`${field}\`: must have at most ${MAX_NAME_CHARS} characters`);
 }
 
-/** @throws Forbidden if the instance's settings do not allow the caller to create workspaces */
+/**
+ * Checks that the caller may create workspaces.
+ * @throws Forbidden if the instance's settings do not allow the caller to create workspaces
+ */
 async function requireWorkspaceCreator({ app, caller: { identity } }: UserContext): Promise<void> {
   if (identity.super_admin) return;
   if (app.settings.get("create_workspace_require_superadmin")) {
@@ -97,7 +100,7 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
   const memberless = body.owner === undefined && !identity.token && isLocalAdminEmail(identity.email);
   const owner = parseEmail(body.owner ?? identity.email);
   const name = parseWorkspaceName("name", body.name);
-  const storage_folder = await newStorageFolder(app, id);
+  const storage_folder = await createStorageFolderName(app, id);
   await ctx.write({ resource: id }, async (tx) => {
     const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, owner));
     if (!user && !memberless) {

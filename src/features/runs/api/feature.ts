@@ -1,5 +1,5 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { cancelRunsOf } from "./change/access-revoked.ts";
+import { cancelUserRuns } from "./change/access-revoked.ts";
 import { cancelOperations } from "./change/cancel-operations.ts";
 import { deleteOperations } from "./change/delete-operations.ts";
 import { renameInUnfinishedRuns } from "./change/user-renamed.ts";
@@ -60,7 +60,7 @@ export const feature = defineFeature({
   on: {
     userRenaming: renameInUnfinishedRuns,
     memberLeft: deleteOwnInputs,
-    accessRevoked: cancelRunsOf,
+    accessRevoked: cancelUserRuns,
   },
   encryptedColumns: [{ columns: [inputs.args], key: [inputs.id], email: inputs.email }],
 });

@@ -100,7 +100,10 @@ function createAnswerRules({
   };
 }
 
-/** @throws Unauthorized, Forbidden if the caller may not see the request */
+/**
+ * Checks that the caller may see an approval request.
+ * @throws Unauthorized, Forbidden if the caller may not see the request
+ */
 export function requireCanSee(
   { identity, member }: Caller,
   asked: ApprovalRequest,

@@ -50,7 +50,10 @@ export async function adjustForApprovals(
   return point;
 }
 
-/** @param isRestart answers inside called flows cannot be found if that run had itself reused them */
+/**
+ * Whether a step or one inside it can ask for approval.
+ * @param isRestart answers inside called flows cannot be found if that run had itself reused them
+ */
 function canAskForApproval(module: FlowModule, isRestart: boolean): boolean {
   if (module.suspend || (isRestart && module.value.type === "flow")) return true;
   return listBodies(module).some(({ modules }) =>

@@ -3,11 +3,11 @@ import { SvcError } from "../../../lib/errors.ts";
 import { isJsonObject, parseSchemaJson } from "../../../lib/json/json.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { type ApprovalRequest, requireCanAnswer } from "./approval-request.ts";
-import { asObject } from "./form.ts";
+import { toObject } from "./form.ts";
 
 /** Returns the step's result, which may contain a description and form hints. */
 export function readStepResult({ job }: ApprovalRequest): Record<string, unknown> {
-  return job.status === "success" ? asObject(parseSchemaJson(job.result ?? "null")) : {};
+  return job.status === "success" ? toObject(parseSchemaJson(job.result ?? "null")) : {};
 }
 
 /** Fields of a result that configure the page, or that are links created for it. */

@@ -24,15 +24,15 @@ export interface FormHints {
 
 /** Creates the fields of a form. @param resume_form `{schema}`; other values have no fields */
 export function createFormFields(resume_form: unknown, hints: FormHints): FormField[] {
-  const schema = asObject(asObject(resume_form).schema);
-  const properties = asObject(schema.properties);
+  const schema = toObject(toObject(resume_form).schema);
+  const properties = toObject(schema.properties);
   const required = Array.isArray(schema.required) ? schema.required : [];
   const order = Array.isArray(schema.order) ? schema.order : [];
   const names = [...order.filter((name) => Object.hasOwn(properties, name)), ...Object.keys(properties)];
   return [...new Set(names)].map((name) => {
-    const property = asObject(properties[name]);
-    const options = asObject(hints.enums)[name] ?? property.enum;
-    const given = asObject(hints.default_args)[name] ?? property.default;
+    const property = toObject(properties[name]);
+    const options = toObject(hints.enums)[name] ?? property.enum;
+    const given = toObject(hints.default_args)[name] ?? property.default;
     return {
       name,
       kind: Array.isArray(options) ? "choice" : kindOf(property.type),
@@ -53,7 +53,7 @@ function kindOf(type: unknown): FormField["kind"] {
 }
 
 /** Returns the field's name in the HTML form. */
-export function inputName({ name }: FormField): string {
+export function formatInputName({ name }: FormField): string {
   return `field ${name}`;
 }
 
@@ -61,14 +61,14 @@ export function inputName({ name }: FormField): string {
 export function parseFormValues(fields: readonly FormField[], form: URLSearchParams): JsonFields {
   const values: [string, unknown][] = [];
   for (const field of fields) {
-    const value = parseFieldValue(field, form.get(inputName(field)));
+    const value = parseFieldValue(field, form.get(formatInputName(field)));
     if (value !== undefined) values.push([field.name, value]);
     else if (field.required) throw new InvalidInput(`${field.label}: must be filled in`);
   }
   return Object.fromEntries(values);
 }
 
-/** @returns undefined for an empty field */
+/** Parses the text of a form field to the JSON value of its type. @returns undefined for an empty field */
 function parseFieldValue(field: FormField, text: string | null): unknown {
   // Browsers do not send an unchecked box.
   if (field.kind === "boolean") return text !== null;
@@ -106,7 +106,7 @@ function jsonOf({ label }: FormField, text: string): unknown {
   }
 }
 
-export function asObject(value: unknown): JsonFields {
+export function toObject(value: unknown): JsonFields {
   return isJsonObject(value) ? value : {};
 }
 

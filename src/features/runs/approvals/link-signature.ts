@@ -31,6 +31,7 @@ export function parseLinkRequest(
 }
 
 /**
+ * Signs an approval link.
  * @returns hex of HMAC-SHA256 over the job's 16 bytes, the resume id as 4 bytes (big-endian) and the approver's text
  */
 export async function signApproval(app: App, workspace_id: string, request: LinkRequest): Promise<string> {
@@ -48,7 +49,10 @@ function createDigest(
   return signForWorkspace(app, workspace_id, "approval", [job, number, approver ?? ""]);
 }
 
-/** @throws Unauthorized, also for an unknown workspace, so that outsiders do not learn which exist */
+/**
+ * Verifies the signature of an approval link.
+ * @throws Unauthorized, also for an unknown workspace, so that outsiders do not learn which exist
+ */
 export async function requireApprovalSignature(
   app: App,
   workspace_id: string,

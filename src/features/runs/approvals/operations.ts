@@ -182,7 +182,7 @@ const resumeSuspendedFlowAsOwner = operation({
   },
 });
 
-/** @throws NotFound for a job that is not a flow */
+/** Returns the key of a value that the scripts of a flow run share. @throws NotFound for a job that is not a flow */
 async function getUserStateKey(ctx: Context, workspace: string, flow_job_id: string, key: string) {
   const job = await getJob(ctx, workspace, flow_job_id);
   if (!isFrame(job.kind)) throw new NotFound(`job ${job.id} is not a flow: it is a ${job.kind}`);

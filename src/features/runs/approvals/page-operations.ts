@@ -41,7 +41,7 @@ interface PageLink {
   query: { approver?: string | undefined };
 }
 
-/** @throws Unauthorized, Forbidden, NotFound, BadRequest */
+/** Verifies an approval link and reads its request. @throws Unauthorized, Forbidden, NotFound, BadRequest */
 async function openLink(
   ctx: Context,
   link: PageLink,

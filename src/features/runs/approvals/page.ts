@@ -3,7 +3,7 @@ import { isJsonObject } from "../../../lib/json/json.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
 import { renderPage } from "../../../lib/text/html-page.ts";
 import type { FormField } from "./form.ts";
-import { inputName } from "./form.ts";
+import { formatInputName } from "./form.ts";
 
 export interface ApprovalPage {
   /** Display name of the flow. */
@@ -77,7 +77,7 @@ function renderField(field: FormField): string {
 }
 
 function renderInput(field: FormField): string {
-  const name = `name="${escapeHtml(inputName(field))}"`;
+  const name = `name="${escapeHtml(formatInputName(field))}"`;
   const required = field.required ? " required" : "";
   const preset = field.default;
   switch (field.kind) {

@@ -6,7 +6,7 @@ import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { listApprovers } from "../flows/status/approvers.ts";
 import { getApprovalRequest } from "./approval-request.ts";
 import { describeRequest, findRefusal, readStepResult } from "./describe-request.ts";
-import { asObject, createFormFields } from "./form.ts";
+import { createFormFields, toObject } from "./form.ts";
 
 export const PendingRequest = z.object({
   job_id: z.uuid(),
@@ -68,11 +68,11 @@ async function readPendingRequest(
 
 /** Returns the form's schema with the choices and defaults from the step's result. */
 function createFormSchema(resume_form: unknown, hints: Record<string, unknown>): Record<string, unknown> {
-  const schema = asObject(asObject(resume_form).schema);
-  const properties = asObject(schema.properties);
+  const schema = toObject(toObject(resume_form).schema);
+  const properties = toObject(schema.properties);
   const fields = createFormFields(resume_form, hints).map(({ name, kind, options, default: value }) => {
     const given = {
-      ...asObject(properties[name]),
+      ...toObject(properties[name]),
       ...(kind === "choice" ? { enum: options } : {}),
       ...(value === undefined ? {} : { default: value }),
     };

@@ -154,7 +154,10 @@ async function readBinaryEvent(request: Request, header: string, limit: number):
   return { text, value: Buffer.from(bytes).toString("base64"), extra_args: beside };
 }
 
-/** @param exact keeps a byte order mark, so that the text equals the signed bytes */
+/**
+ * Reads the body of a request as text.
+ * @param exact keeps a byte order mark, so that the text equals the signed bytes
+ */
 function readBodyText(request: Request, header: string, limit: number, exact: boolean): Promise<string> {
   if (!exact && parseCharset(header) === undefined) return readText(request, limit);
   return readDecodedText(request, header, limit);
@@ -170,7 +173,7 @@ function parseCharset(header: string): string | undefined {
   return charset === "utf-8" || charset === "utf8" || /json\s*;/i.test(header) ? undefined : charset;
 }
 
-/** @throws BadRequest for an unknown charset */
+/** Creates the decoder of the charset in a Content-Type header. @throws BadRequest for an unknown charset */
 function createDecoder(header: string): InstanceType<typeof TextDecoder> {
   const charset = parseCharset(header);
   try {
@@ -219,7 +222,7 @@ function parseNames(csv: string | undefined): string[] {
     .filter((name) => name !== "");
 }
 
-/** RFC 9110 §5.1. Other names occur in no request. */
+/** Whether a text is a header name (RFC 9110 §5.1). Other names occur in no request. */
 function isHeaderName(name: string): boolean {
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
 }

@@ -69,7 +69,7 @@ export async function escapePreprocessorInput(
   runs_as: { email: string } | undefined,
   input: string,
 ): Promise<string> {
-  const runner = runAsOf(ctx, runs_as);
+  const runner = determineRunAs(ctx, runs_as);
   return runsWithOtherRights(ctx.caller.identity, runner) ? escapeReferences(ctx.app, runner, input) : input;
 }
 
@@ -79,7 +79,7 @@ export function runsWithOtherRights({ email, token }: Identity, runner: Pick<Run
 }
 
 /** Returns the user that a job submitted in this context runs as. */
-export function runAsOf(
+export function determineRunAs(
   { caller: { identity, member } }: WorkspaceContext,
   runs_as: { email: string } | undefined,
 ): RunAs {

@@ -8,7 +8,7 @@ import { BadRequest, SvcError } from "../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { requireNotDraining } from "../../../platform/http/execute.ts";
 import { readChunks } from "../../../platform/http/input.ts";
-import { createFileKey, fileExtension, type ObjectStore } from "../../assets/storage/object-store.ts";
+import { createFileKey, getFileExtension, type ObjectStore } from "../../assets/storage/object-store.ts";
 import { openStore } from "../../assets/storage/service.ts";
 
 /** Maximum parts of a form, and maximum bytes of a part's headers. */
@@ -145,7 +145,7 @@ async function storeFile(
   filename: string,
   { store, keys }: Uploads,
 ): Promise<{ s3: string } | undefined> {
-  const key = createFileKey(fileExtension(filename));
+  const key = createFileKey(getFileExtension(filename));
   keys.push(key);
   await store.put(key, stream);
   if (filename !== "" || stream.bytesRead > 0) return { s3: key };

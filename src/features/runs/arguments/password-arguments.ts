@@ -7,7 +7,7 @@ import { BadRequest } from "../../../lib/errors.ts";
 import { isContainer, parseJson } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { isReference } from "../../assets/interpolate.ts";
-import { argumentPurpose, decryptSecret, encryptSecret } from "../../tenancy/workspaces/secrets.ts";
+import { createArgumentPurpose, decryptSecret, encryptSecret } from "../../tenancy/workspaces/secrets.ts";
 
 export const ENCRYPTED_PREFIX = "$encrypted:";
 
@@ -17,14 +17,16 @@ export interface RunAs {
   email: string;
 }
 
-/** Purpose (associated data) of ciphertexts made by the server. */
-const purposeOf = ({ email }: Pick<RunAs, "email">) => argumentPurpose(email);
+/** Returns the purpose (associated data) of ciphertexts made by the server. */
+const createPurpose = ({ email }: Pick<RunAs, "email">) => createArgumentPurpose(email);
 
 /** Encrypts a value and returns the reference to it. Only jobs that run as `runner` can decrypt it. */
 export async function encryptArgument(app: App, runner: RunAs, value: unknown): Promise<string> {
   const { workspace_id } = runner;
   const text = JSON.stringify(value);
-  return ENCRYPTED_PREFIX + (await encryptSecret(app, app.db.read, workspace_id, text, purposeOf(runner)));
+  return (
+    ENCRYPTED_PREFIX + (await encryptSecret(app, app.db.read, workspace_id, text, createPurpose(runner)))
+  );
 }
 
 /**
@@ -38,7 +40,7 @@ export async function decryptArgument(app: App, runner: RunAs, sealed: string): 
       if (cause instanceof BadRequest) return undefined;
       throw cause;
     });
-  const text = (await open(purposeOf(runner))) ?? (await open());
+  const text = (await open(createPurpose(runner))) ?? (await open());
   if (text === undefined) {
     throw new BadRequest(
       `it was encrypted for somebody else than ${runner.email} of workspace ${runner.workspace_id}, or not by this service`,

@@ -80,7 +80,7 @@ function parseForm(text: string): Record<string, string | null> {
   );
 }
 
-/** @throws BadRequest */
+/** Limits the number of fields of a form. @throws BadRequest */
 function requireFewFields(text: string): void {
   let count = 1;
   for (let at = text.indexOf("&"); at >= 0 && count <= MAX_FIELDS; at = text.indexOf("&", at + 1)) count++;

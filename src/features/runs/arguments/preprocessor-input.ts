@@ -64,19 +64,19 @@ function createEvent(request: Request, payload: Payload) {
   return {
     kind: TRIGGER_KIND,
     raw_string: payload.text,
-    headers: visibleHeaders(request),
-    query: visibleQuery(request),
+    headers: filterVisibleHeaders(request),
+    query: filterVisibleQuery(request),
   };
 }
 
 /** Returns the request's headers without credentials. @param but name of another header to leave out */
-export function visibleHeaders(request: Request, but?: string): Record<string, string> {
+export function filterVisibleHeaders(request: Request, but?: string): Record<string, string> {
   const told = [...request.headers].filter(([name]) => !CREDENTIAL_HEADERS.has(name) && name !== but);
   return Object.fromEntries(told);
 }
 
 /** Returns the request's query without the caller's token. */
-export function visibleQuery(request: Request): Record<string, string> {
+export function filterVisibleQuery(request: Request): Record<string, string> {
   return Object.fromEntries(
     [...new URL(request.url).searchParams].filter(([name]) => name !== TOKEN_PARAMETER),
   );

@@ -69,7 +69,7 @@ export async function resolveReferences(
   return { args: text, secrets, token_placeholder: text.includes(token) ? token : undefined };
 }
 
-/** @returns the same text if it contains no reference */
+/** Resolves the references in the JSON text of arguments. @returns the same text if it contains no reference */
 async function resolveInText(args: string, references: ReferenceResolver): Promise<string> {
   if (args.length > LONG_JSON_CHARACTERS) return interpolateLargeJson(args, references);
   const value = parseJson(args) as Record<string, unknown>;

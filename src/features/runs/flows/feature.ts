@@ -1,5 +1,5 @@
 import { type AnyColumn, eq, sql } from "drizzle-orm";
-import { unindexed } from "../../../database/conditions.ts";
+import { preventIndexUse } from "../../../database/conditions.ts";
 import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
@@ -9,11 +9,15 @@ import { raiseFlowVersion } from "./plan/flow-version.ts";
 import { wakeFlowsAt } from "./plan/wake-times.ts";
 import { shiftWaits } from "./wake/clock-change.ts";
 
-/** Frames of unfinished flows are stored as running jobs. The state is a literal, as in the index's condition. */
-const ofRunningFlows = (frame: AnyColumn, workspace_id: string) =>
-  sql`${frame} IN (SELECT ${jobs.id} FROM ${jobs} WHERE ${unindexed(eq(jobs.workspace_id, workspace_id))} AND ${jobs.state} = 'running')`;
+/**
+ * SQL condition: the frame belongs to an unfinished flow, which is stored as a running job. The state is a literal, as
+ * in the index's condition.
+ */
+const whereFlowRuns = (frame: AnyColumn, workspace_id: string) =>
+  sql`${frame} IN (SELECT ${jobs.id} FROM ${jobs} WHERE ${preventIndexUse(eq(jobs.workspace_id, workspace_id))} AND ${jobs.state} = 'running')`;
 
 /**
+ * Declares a column of a flow run's tables that may contain encrypted values.
  * @param frame the column that names the frame's job
  * @param key columns that identify the row; the frame's job comes first
  */
@@ -22,7 +26,7 @@ function encrypted(frame: AnyColumn, column: AnyColumn, key: readonly AnyColumn[
     columns: [column],
     key,
     email: sql`(SELECT ${jobs.email} FROM ${jobs} WHERE ${jobs.id} = ${frame})`,
-    rows: (workspace_id) => ofRunningFlows(frame, workspace_id),
+    rows: (workspace_id) => whereFlowRuns(frame, workspace_id),
     // A transition in progress has read the old text: it is repeated and reads the new one.
     onChanged: (tx, [frame_id]) => raiseFlowVersion(tx, String(frame_id)),
   };

@@ -17,7 +17,7 @@ import { sleep } from "../../../lib/async/sleep.ts";
 import { Internal } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { withFollowUp } from "../../../platform/app/job-ends.ts";
-import { jobLogFields } from "../../../platform/queue/log-fields.ts";
+import { getLogFields } from "../../../platform/queue/log-fields.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { type FlowResume, flowResumes } from "../../code/flows/tables.ts";
@@ -145,7 +145,7 @@ export async function completeWithTransition(
       return await commitTransition(app, job.root_job, { work, write }, tell);
     } catch (cause) {
       if (!(cause instanceof PlanningFailed || cause instanceof UnreadableRun)) throw cause;
-      const about = { root_job: job.root_job, ...jobLogFields(job), tries, error: cause.message };
+      const about = { root_job: job.root_job, ...getLogFields(job), tries, error: cause.message };
       app.log.error(about, "the transition after a flow step could not be planned");
       if (tries < MAX_TRANSITION_ATTEMPTS) {
         await sleep(computeBackoffMs(TRANSITION_BACKOFF, tries));

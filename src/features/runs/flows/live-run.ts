@@ -4,7 +4,7 @@
  */
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
-import { bodyModules } from "../../../engines/flow-engine/launch.ts";
+import { getBodyModules } from "../../../engines/flow-engine/launch.ts";
 import type {
   Frame,
   FrameState,
@@ -80,7 +80,7 @@ export interface UncommittedEnd {
 }
 
 /** Returns when the flow times out, pauses included; undefined without a limit. */
-export function frameDeadline({ id, flow, started_at }: LiveFrame): Date | undefined {
+export function computeFrameDeadline({ id, flow, started_at }: LiveFrame): Date | undefined {
   const { timeout_s } = flow.job;
   if (id !== flow.job.id || timeout_s === null) return undefined;
   return new Date(started_at.getTime() + timeout_s * 1000);
@@ -180,13 +180,13 @@ async function loadItems(db: Reader, run: FlowRun): Promise<void> {
   for (let at = 0; at < looping.length; at += 500) {
     const ids = looping.slice(at, at + 500).map(({ id }) => id);
     for (const row of await db.select().from(flowItems).where(inArray(flowItems.job_id, ids))) {
-      run.items.set(itemsKey(row.job_id, row.module_id), row.items);
+      run.items.set(formatItemsKey(row.job_id, row.module_id), row.items);
     }
   }
 }
 
 /** Returns the key of a loop's items in `FlowRun.items`. */
-export function itemsKey(frame_id: string, module: string): string {
+export function formatItemsKey(frame_id: string, module: string): string {
   return `${frame_id} ${module}`;
 }
 
@@ -242,7 +242,7 @@ export function readFlowInput({
 
 /** Creates the frame of an iteration or branch. A branch runs once, so the flow's early return may be in it. */
 export function createInnerFrame({ flow, frame }: LiveFrame, module: string, body: NestedBody): Frame {
-  const modules = bodyModules(flow.modules.get(module)!, body);
+  const modules = getBodyModules(flow.modules.get(module)!, body);
   const { early_return } = frame;
   return body.of === "loop" || early_return === undefined ? { modules } : { modules, early_return };
 }

@@ -40,6 +40,6 @@ export function listBodies({ value }: FlowModule): { field: string; modules: Flo
 }
 
 /** Returns the module that a leaf job runs: the module itself, or the only one inside a loop. */
-export function leafModule(module: FlowModule): FlowModule {
+export function findLeafModule(module: FlowModule): FlowModule {
   return findOnlyLeaf(module) ?? module;
 }

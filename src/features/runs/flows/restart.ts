@@ -97,7 +97,10 @@ function findModule(state: FrameState, id: string): ModuleState | undefined {
   return state.modules.find((each) => each?.id === id);
 }
 
-/** @throws BadRequest if the earlier run did not get past the step */
+/**
+ * Returns the completed state of a module in the earlier run.
+ * @throws BadRequest if the earlier run did not get past the step
+ */
 function getCompletedModule(state: FrameState, module: FlowModule, run: string): ModuleState {
   const { id } = module;
   const found = findModule(state, id);
@@ -113,7 +116,7 @@ function cannotRestart(why: string): BadRequest {
   return new BadRequest(`${why}: restart from it, or from a step before`);
 }
 
-/** @throws BadRequest if a result was deleted after its use */
+/** Checks that the results of modules still exist. @throws BadRequest if a result was deleted after its use */
 async function requireKeptResults(app: App, modules: ModuleState[]): Promise<void> {
   for (const { id, result } of modules) {
     if (!result || !("gather" in result)) continue;

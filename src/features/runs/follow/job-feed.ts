@@ -21,7 +21,7 @@ const TICK_INTERVAL_MS = 500;
 export interface FeedFollower {
   /** Called when there may be new data. */
   wake(): void;
-  /** @param now milliseconds since 1970 */
+  /** Called periodically. @param now milliseconds since 1970 */
   tick(now: number): void;
   /** Called when the server stops: known data is sent, and the stream ends. */
   end(): void;

@@ -41,7 +41,7 @@ export function readControlledOutcome(result: string): { failed: boolean; fault?
   return { failed: readControlKey(value, "failure") !== undefined, fault: findControlKeyError(value) };
 }
 
-/** @throws Internal */
+/** Creates the HTTP response that a result with control keys describes. @throws Internal */
 function createControlledResponse(value: Record<string, unknown>, normal: number): Response {
   const fault = findControlKeyError(value);
   if (fault !== undefined) throw new Internal(fault);
@@ -104,7 +104,7 @@ function decodeBody(result: unknown, encoding: unknown, type: unknown): Uint8Arr
   return new Uint8Array(Buffer.from(clean, "base64"));
 }
 
-/** RFC 9110 §15: three digits, the first one 1 to 5. A final response cannot be 1xx. */
+/** Validates a response status (RFC 9110 §15): three digits, the first one 1 to 5. A final response cannot be 1xx. */
 function parseStatus(status: number): number {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new Internal(

@@ -46,12 +46,12 @@ const CONNECTION_HEADERS = new Set([
   "upgrade",
 ]);
 
-/** @throws Internal for a header that is reserved or invalid */
+/** Adds the headers that a script's result sets. @throws Internal for a header that is reserved or invalid */
 export function addScriptHeaders(answer: Headers, headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) setScriptHeader(answer, name, value);
 }
 
-/** @throws as `addScriptHeaders` */
+/** Sets one header on behalf of a script. @throws as `addScriptHeaders` */
 export function setScriptHeader(answer: Headers, given: string, value: string): void {
   const name = given.trim().toLowerCase();
   if (CONNECTION_HEADERS.has(name)) return;

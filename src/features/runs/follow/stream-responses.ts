@@ -56,7 +56,10 @@ export async function streamJob(
   return createStream(ctx, options, () => getJobAudited(ctx, workspace_id, id));
 }
 
-/** @param begin reads or creates the job, once its events can no longer be missed */
+/**
+ * Creates a response that streams the updates of a job.
+ * @param begin reads or creates the job, once its events can no longer be missed
+ */
 async function createStream(
   ctx: Context,
   options: Omit<StreamOptions, "caller">,

@@ -36,7 +36,7 @@ interface UpdateAudience {
 }
 
 /** Returns a key that is equal for recipients of equal updates. */
-export function audienceKey({ caller, only_result }: UpdateAudience): string {
+export function createAudienceKey({ caller, only_result }: UpdateAudience): string {
   return `${only_result} ${canSeeAccounts(caller)}`;
 }
 

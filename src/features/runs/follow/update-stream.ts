@@ -13,15 +13,15 @@ import { addLogHeader, type OutputKind, readStoredOutput } from "../job/logs.ts"
 import { findJob } from "../submit/find-and-cancel.ts";
 import { type FeedFollower, type JobFeed, joinFeed, leaveFeed } from "./job-feed.ts";
 import {
-  audienceKey,
   type Completion,
+  createAudienceKey,
   createErrorUpdate,
   formatUpdate,
   LIMIT_COMMENT,
   STOP_COMMENT,
   type StreamOptions,
 } from "./update-events.ts";
-import { type JobUpdate, type SeenState, shrunkOffsets } from "./updates.ts";
+import { findShrunkOffsets, type JobUpdate, type SeenState } from "./updates.ts";
 
 const PING_INTERVAL_MS = 5_000;
 /** Duration of a getupdate_sse stream. */
@@ -175,7 +175,7 @@ export class UpdateStream implements FeedFollower {
     return this.#tell(createErrorUpdate(describeError(cause).message));
   }
 
-  /** @returns whether there was data: it is in `#out`, or the next call finds it */
+  /** Prepares the next event. @returns whether there was data: it is in `#out`, or the next call finds it */
   #next(): boolean | Promise<boolean> {
     const due = this.#due;
     this.#due = undefined;
@@ -252,7 +252,7 @@ export class UpdateStream implements FeedFollower {
     const update: JobUpdate = {};
     const running = this.#isRunning();
     if (running !== seen.running) update.running = seen.running = running;
-    if (this.#isFirst && this.#feed.tail) Object.assign(update, shrunkOffsets(this.#feed.tail, seen));
+    if (this.#isFirst && this.#feed.tail) Object.assign(update, findShrunkOffsets(this.#feed.tail, seen));
     if (log !== "") update.log_offset = seen.log_offset += log.length;
     if (stream !== "") update.stream_offset = seen.stream_offset += stream.length;
     const { mem_peak_kb, progress } = this.#row ?? { mem_peak_kb: null, progress: null };
@@ -267,7 +267,7 @@ export class UpdateStream implements FeedFollower {
     this.#isFirst = false;
     this.#last = ended !== undefined;
     const how = { caller: this.#options.caller, only_result: seen.only_result };
-    const key = () => `${JSON.stringify(update)} ${log.length} ${stream.length} ${audienceKey(how)}`;
+    const key = () => `${JSON.stringify(update)} ${log.length} ${stream.length} ${createAudienceKey(how)}`;
     this.#out = this.#feed.bytes(key, () => {
       if (log !== "") update.new_logs = log;
       if (stream !== "") update.new_result_stream = stream;

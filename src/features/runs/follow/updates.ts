@@ -101,7 +101,7 @@ function watchNextChange(app: App, job_id: string) {
  * Returns the ends of log and stream if they are before the follower's offsets. A job that lost its worker starts its
  * output again, and a follower that reconnects learns it from this.
  */
-export function shrunkOffsets(
+export function findShrunkOffsets(
   { log, stream }: JobTail,
   { log_offset, stream_offset }: SeenState,
 ): Partial<JobUpdate> {

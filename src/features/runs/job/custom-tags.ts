@@ -53,7 +53,10 @@ export function isListedTag(
   });
 }
 
-/** @throws Forbidden naming the tag, and where it can be allowed */
+/**
+ * Throws the error for a tag that the workspace may not use.
+ * @throws Forbidden naming the tag, and where it can be allowed
+ */
 export function throwTagNotAllowed(workspace_id: string, tag: string): never {
   throw new Forbidden(`the tag ${tag} may not be given to jobs in workspace ${workspace_id}`, {
     hint: "a super admin lists it in the setting custom_tags, or runs the job",

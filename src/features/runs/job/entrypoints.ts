@@ -52,7 +52,10 @@ export async function getFunctionSignature(
  * Returns a version that runs another function instead of main.
  * @throws BadRequest if the script exports no such function
  */
-export async function withEntrypoint(version: RunnableVersion, entrypoint: string): Promise<RunnableVersion> {
+export async function selectEntrypoint(
+  version: RunnableVersion,
+  entrypoint: string,
+): Promise<RunnableVersion> {
   const signature = await getFunctionSignature(version, entrypoint, "the script");
   const id = sha256(`${version.id}\n${entrypoint}`).slice(0, 32);
   return { ...version, id, parameters: signature.parameters, preprocessor_parameters: undefined };

@@ -4,7 +4,7 @@
  */
 import type { JobKind } from "../../../platform/queue/states.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { machineOfWorker } from "../../../platform/queue/worker-name.ts";
+import { parseMachineName } from "../../../platform/queue/worker-name.ts";
 
 /** Kinds that run or install user code. The others have no log. */
 const LOGGING_KINDS: ReadonlySet<JobKind> = new Set<JobKind>([
@@ -24,7 +24,7 @@ export function formatLogHeader(
 ): string {
   if (worker === null || !LOGGING_KINDS.has(kind)) return "";
   const walls = isolation === null ? "" : `isolation=${isolation}\n`;
-  return `job=${id} tag=${tag}\nworker=${worker} hostname=${machineOfWorker(worker)}\n${walls}\n`;
+  return `job=${id} tag=${tag}\nworker=${worker} hostname=${parseMachineName(worker)}\n${walls}\n`;
 }
 
 /** Removes the header from a log. */

@@ -4,8 +4,8 @@ import type { SQL } from "drizzle-orm";
 import { and, eq, gte, inArray, lt, sql } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { jobSearch, jobs } from "../../../platform/queue/tables.ts";
-import { firstIdFor, latestCreation } from "./rows.ts";
-import { canGoOn } from "./words.ts";
+import { computeFirstId, computeLatestCreation } from "./rows.ts";
+import { isPrefixTerm } from "./words.ts";
 
 /**
  * Number of matches read by the first statement, and the maximum. If few of them meet the condition, further
@@ -43,10 +43,10 @@ export interface IndexWindow {
  */
 export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): AsyncGenerator<IndexWindow> {
   const { condition, created_before, created_after } = query;
-  const least = created_after ? firstIdFor(created_after) : 0;
+  const least = created_after ? computeFirstId(created_after) : 0;
   const matches = db.dialect === "postgres" ? matchesOnPostgres(query) : matchesOnSqlite(query);
   let below = created_before
-    ? firstIdFor(new Date(created_before.getTime() + SPILL_MS))
+    ? computeFirstId(new Date(created_before.getTime() + SPILL_MS))
     : Number.MAX_SAFE_INTEGER;
   for (let size = FIRST_WINDOW; ; size = Math.min(size * 4, LAST_WINDOW)) {
     const within = and(lt(jobSearch.id, below), gte(jobSearch.id, least), matches(below, size));
@@ -63,28 +63,35 @@ export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): 
       const found = new Set(rows.map(({ id }) => id));
       below = Number(batch.at(-1)!.id);
       const isLast = window.length < size && at + BATCH_SIZE >= window.length;
-      yield { ids: some.filter((id) => found.has(id)), reached: isLast ? undefined : latestCreation(below) };
+      yield {
+        ids: some.filter((id) => found.has(id)),
+        reached: isLast ? undefined : computeLatestCreation(below),
+      };
     }
     if (window.length < size) return;
   }
 }
 
-/** Terms contain letters, digits and spaces only, so they need no escaping. */
+/**
+ * SQL condition: the job's words match the terms, which need no escaping: they contain letters, digits and spaces only.
+ */
 const matchesOnPostgres = ({ workspace_id, terms }: IndexQuery) => {
   const query = terms
-    .map((term) => `(${term.replaceAll(" ", " <-> ")}${canGoOn(term) ? ":*" : ""})`)
+    .map((term) => `(${term.replaceAll(" ", " <-> ")}${isPrefixTerm(term) ? ":*" : ""})`)
     .join(" & ");
   const inWorkspace = eq(jobSearch.workspace_id, workspace_id);
   return () => and(inWorkspace, sql`${jobSearch.words} @@ ${query}::tsquery`);
 };
 
 /**
- * The workspace is stored as the first word of each job, in a form that no query can contain (migration
- * `0013_job_search_order`).
+ * SQL condition: the job's words match the terms. The workspace is stored as the first word of each job, in a form that
+ * no query can contain (migration `0013_job_search_order`).
  */
 const matchesOnSqlite = ({ workspace_id, terms }: IndexQuery) => {
   const workspace = `"§${Buffer.from(workspace_id).toString("hex")}"`;
-  const query = [workspace, ...terms.map((term) => `"${term}"${canGoOn(term) ? "*" : ""}`)].join(" AND ");
+  const query = [workspace, ...terms.map((term) => `"${term}"${isPrefixTerm(term) ? "*" : ""}`)].join(
+    " AND ",
+  );
   return (below: number, size: number) =>
     sql`${jobSearch.id} IN (SELECT rowid FROM job_search_words WHERE job_search_words MATCH ${query} AND rowid < ${below} ORDER BY rowid DESC LIMIT ${size})`;
 };

@@ -15,8 +15,8 @@ import { sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { jobSearch, jobSearchProgress, jobs, type NewJob } from "../../../platform/queue/tables.ts";
-import { insertSearchRows, type JobWords, latestCreation } from "./rows.ts";
-import { MAX_TEXT_CHARS, wordsOfJob } from "./words.ts";
+import { computeLatestCreation, insertSearchRows, type JobWords } from "./rows.ts";
+import { listJobWords, MAX_TEXT_CHARS } from "./words.ts";
 
 const INTERVAL_MS = 5_000;
 /** Jobs read and stored at once. */
@@ -62,7 +62,7 @@ export async function indexImported(app: App, tx: Tx, rows: readonly NewJob[]): 
   const words = rows.flatMap((row) => {
     if (row.state !== "completed" || row.deleted) return [];
     const { script_path = null, result = null, labels = null } = row;
-    return [{ job_id: row.id, words: wordsOfJob({ ...row, script_path, result, labels }) }];
+    return [{ job_id: row.id, words: listJobWords({ ...row, script_path, result, labels }) }];
   });
   await insertSearchRows(app.db, tx, words);
   sizeOf(app).most = undefined;
@@ -177,7 +177,7 @@ async function readWords(db: Database, ids: string[]): Promise<JobWords[]> {
     .select({ id, script_path, created_by, labels, args: head(jobs.args), result: head(jobs.result) })
     .from(jobs)
     .where(and(inArray(jobs.id, ids), not(jobs.deleted)));
-  return rows.map((row) => ({ job_id: row.id, words: wordsOfJob(row) }));
+  return rows.map((row) => ({ job_id: row.id, words: listJobWords(row) }));
 }
 
 /**
@@ -204,7 +204,7 @@ async function deleteOldest({ db }: App, rows: number): Promise<void> {
     .limit(1)
     .offset(rows - 1);
   if (!end) return;
-  const gone = latestCreation(end.id);
+  const gone = computeLatestCreation(end.id);
   const isNewer = sql`${jobSearchProgress.oldest} IS NULL OR ${jobSearchProgress.oldest} < ${at(gone)}`;
   await db.write(
     async (tx) => {

@@ -12,12 +12,12 @@ const IDS_PER_MS = 1_024;
 const MAX_MS = Math.floor(Number.MAX_SAFE_INTEGER / IDS_PER_MS) - 1;
 
 /** Returns the first id for jobs created at this time; jobs created later have larger ids. */
-export function firstIdFor(moment: Date): number {
+export function computeFirstId(moment: Date): number {
   return Math.min(Math.max(moment.getTime(), 0), MAX_MS) * IDS_PER_MS;
 }
 
 /** Returns an upper bound of the creation time of the job with this id. */
-export function latestCreation(id: number): Date {
+export function computeLatestCreation(id: number): Date {
   return new Date(Math.floor(id / IDS_PER_MS));
 }
 
@@ -66,11 +66,11 @@ async function lockPresent(db: Database, tx: Tx, ids: string[]) {
 
 /** Returns an unused id for each of these creation times, which must be ascending. */
 async function assignIds(tx: Tx, moments: readonly Date[]): Promise<number[]> {
-  const free = await readFreeIds(tx, [...new Set(moments.map(firstIdFor))]);
+  const free = await readFreeIds(tx, [...new Set(moments.map(computeFirstId))]);
   const ids: number[] = [];
   for (const moment of moments) {
     const after = ids.at(-1) ?? -1;
-    for (let least = Math.max(firstIdFor(moment), after + 1); ; ) {
+    for (let least = Math.max(computeFirstId(moment), after + 1); ; ) {
       const start = least - (least % IDS_PER_MS);
       if (!free.has(start)) for (const [key, id] of await readFreeIds(tx, [start])) free.set(key, id);
       const id = Math.max(least, free.get(start)!);

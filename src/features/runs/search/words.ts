@@ -31,7 +31,7 @@ export interface SearchedFields {
 }
 
 /** Returns a job's words with single spaces between them. */
-export function wordsOfJob({ id, script_path, created_by, labels, args, result }: SearchedFields): string {
+export function listJobWords({ id, script_path, created_by, labels, args, result }: SearchedFields): string {
   const plain = splitWords([id, script_path ?? "", created_by, ...(labels ?? [])].join(" "));
   return [plain, wordsOfJson(args), wordsOfJson(result ?? "")].filter((words) => words !== "").join(" ");
 }
@@ -52,14 +52,14 @@ export function parseTerms(query: string): string[] {
 }
 
 /** Whether the last word of a term is a prefix. Short ones are not, because too many words begin with them. */
-export function canGoOn(term: string): boolean {
+export function isPrefixTerm(term: string): boolean {
   return term.length - (term.lastIndexOf(" ") + 1) >= MIN_PREFIX_CHARS;
 }
 
 /** Whether a job contains all terms; gives the same result as the index. */
 export function hasTerms(job: SearchedFields, terms: readonly string[]): boolean {
-  const words = ` ${wordsOfJob(job)} `;
-  return terms.every((term) => words.includes(canGoOn(term) ? ` ${term}` : ` ${term} `));
+  const words = ` ${listJobWords(job)} `;
+  return terms.every((term) => words.includes(isPrefixTerm(term) ? ` ${term}` : ` ${term} `));
 }
 
 /** Returns the words of JSON text, which may be truncated anywhere; encrypted values are left out. */

@@ -1,5 +1,5 @@
 import { and, eq, sql } from "drizzle-orm";
-import { unindexed } from "../../../database/conditions.ts";
+import { preventIndexUse } from "../../../database/conditions.ts";
 import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
@@ -8,7 +8,7 @@ import { raiseFlowVersion } from "../flows/plan/flow-version.ts";
 import { abandonJobs } from "./abandon.ts";
 import { cancelJobsWhere } from "./find-and-cancel.ts";
 
-const ofWorkspace = (workspace_id: string) => unindexed(eq(jobs.workspace_id, workspace_id));
+const ofWorkspace = (workspace_id: string) => preventIndexUse(eq(jobs.workspace_id, workspace_id));
 
 const jobColumns = {
   columns: [jobs.args, jobs.preprocessor_input, jobs.flow_body, jobs.raw_flow],

@@ -1,7 +1,7 @@
 /** Finds, authorizes and cancels jobs. */
 
 import { and, asc, desc, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
-import { unindexed } from "../../../database/conditions.ts";
+import { preventIndexUse } from "../../../database/conditions.ts";
 import type { Tx } from "../../../database/database.ts";
 import type { Awaitable } from "../../../lib/async/awaitable.ts";
 import { processInBatches } from "../../../lib/async/batches.ts";
@@ -17,7 +17,7 @@ import { failLocking } from "../../code/flows/locks.ts";
 import { isScopeAllowed } from "../../tenancy/tokens/scopes.ts";
 import { cancelFlow, completeWithTransition } from "../flows/flow-events.ts";
 import { createCanceledResult } from "../job/canceled.ts";
-import { canChangeJob, canSeeJob, jobsChangeableBy } from "./job-rights.ts";
+import { canChangeJob, canSeeJob, selectChangeableJobs } from "./job-rights.ts";
 
 const DEFAULT_CANCEL_REASON = "canceled through the API";
 /** Jobs canceled concurrently. */
@@ -140,7 +140,7 @@ export function cancelJobs(ctx: Context, workspace_id: string, ids: readonly str
       .from(jobs)
       .where(
         and(
-          unindexed(eq(jobs.workspace_id, workspace_id)),
+          preventIndexUse(eq(jobs.workspace_id, workspace_id)),
           inArray(jobs.id, [...some]),
           ne(jobs.state, "completed"),
         ),
@@ -167,7 +167,7 @@ export async function cancelScriptRuns(
   const runs = and(eq(jobs.workspace_id, workspace_id), ofScript);
   await cancelJobsWhere(
     ctx,
-    and(runs && unindexed(runs), jobsChangeableBy(ctx.caller)),
+    and(runs && preventIndexUse(runs), selectChangeableJobs(ctx.caller)),
     reason ?? DEFAULT_CANCEL_REASON,
   );
 }

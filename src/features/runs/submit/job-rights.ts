@@ -2,15 +2,15 @@
 import { and, eq, inArray, or, type SQL } from "drizzle-orm";
 import {
   canRead,
-  granteesOf,
   isGrantee,
   isOwner,
+  listGrantees,
   ownedBy,
   readableByPath,
 } from "../../../platform/access/permissions.ts";
 import type { Caller, Member, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
-import { allowedTags } from "../../tenancy/tokens/scopes.ts";
+import { listAllowedTags } from "../../tenancy/tokens/scopes.ts";
 
 type MemberCaller = WorkspaceContext["caller"];
 
@@ -35,24 +35,24 @@ function hasRight(
   job: JobRights,
   byPath: (member: Member, path: string) => boolean,
 ): boolean {
-  if (!member || allowedTags(identity)?.includes(job.tag) === false) return false;
+  if (!member || listAllowedTags(identity)?.includes(job.tag) === false) return false;
   if (member.is_admin || isGrantee(member, job.permissioned_as)) return true;
   if (job.email === member.email || job.started_by === member.email) return true;
   return job.visible_to_owner && job.script_path !== null && byPath(member, job.script_path);
 }
 
 /** Returns the rule of `canReadJob` as an SQL condition, so that list pages are full. */
-export const jobsVisibleTo = (caller: MemberCaller) => jobsWithRight(caller, readableByPath);
+export const selectVisibleJobs = (caller: MemberCaller) => jobsWithRight(caller, readableByPath);
 
 /** Returns the rule of `canChangeJob` as an SQL condition. */
-export const jobsChangeableBy = (caller: MemberCaller) => jobsWithRight(caller, ownedBy);
+export const selectChangeableJobs = (caller: MemberCaller) => jobsWithRight(caller, ownedBy);
 
 function jobsWithRight({ member, identity }: MemberCaller, byPath: typeof ownedBy): SQL | undefined {
-  const tags = allowedTags(identity);
+  const tags = listAllowedTags(identity);
   const isTagged = tags && inArray(jobs.tag, tags);
   if (member.is_admin) return isTagged;
   const isTheirs = or(
-    inArray(jobs.permissioned_as, [...granteesOf(member)]),
+    inArray(jobs.permissioned_as, [...listGrantees(member)]),
     eq(jobs.email, member.email),
     eq(jobs.started_by, member.email),
     and(eq(jobs.visible_to_owner, true), byPath(member, jobs.script_path)),

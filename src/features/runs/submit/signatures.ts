@@ -33,7 +33,7 @@ interface SentSignature {
 }
 
 interface Scheme {
-  /** @throws Unauthorized when a header is missing */
+  /** Reads the signature from the headers of a request. @throws Unauthorized when a header is missing */
   read: (headers: Headers, rule: SignatureFormat) => SentSignature;
   /** Decodes the key in the shared secret, if the key is not the text itself; undefined if it is invalid. */
   key?: (secret: string) => Uint8Array | undefined;

@@ -9,7 +9,7 @@ import type { DeployedFlow } from "../../code/flows/versions.ts";
 import type { DeployedScript } from "../../code/scripts/versions.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 import { requireMatchingArguments } from "../arguments/argument-check.ts";
-import { resolveAsCaller, runAsOf, runsWithOtherRights } from "../arguments/caller-references.ts";
+import { determineRunAs, resolveAsCaller, runsWithOtherRights } from "../arguments/caller-references.ts";
 import { encryptArguments } from "../arguments/password-arguments.ts";
 import { reencryptIfStale } from "../arguments/stale-ciphertext.ts";
 import { renderTagTemplate } from "../arguments/tag-template.ts";
@@ -180,7 +180,7 @@ async function prepareArguments(
   passwords: string[],
   runs_as: Submission["runs_as"],
 ): Promise<string> {
-  const runner = runAsOf(ctx, runs_as);
+  const runner = determineRunAs(ctx, runs_as);
   const settled = runsWithOtherRights(ctx.caller.identity, runner)
     ? await resolveAsCaller(ctx, runner, args)
     : args;
@@ -212,7 +212,7 @@ function shorterTimeout(a: number | undefined, b: number | undefined): number | 
 }
 
 /** Re-encrypts a submission after StaleCiphertext. */
-export async function resealedSubmission(
+export async function reencryptSubmission(
   { app, caller }: WorkspaceContext,
   submission: Submission,
 ): Promise<Submission> {

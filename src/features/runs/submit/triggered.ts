@@ -74,7 +74,7 @@ export async function createTriggerSubmission(
   return createSubmission(ctx, found, args, options);
 }
 
-/** @returns the job's id; undefined if the context's guard returned false */
+/** Submits a job that a trigger starts. @returns the job's id; undefined if the context's guard returned false */
 export async function submitTriggered(
   ctx: WorkspaceContext,
   submission: Submission,

@@ -9,14 +9,14 @@ import { parseJson } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { OUTAGE_BACKOFF } from "../../../platform/loops/retry-on-outage.ts";
 import type { JobCompletion } from "../../../platform/queue/job-store.ts";
-import { jobLogFields } from "../../../platform/queue/log-fields.ts";
+import { getLogFields } from "../../../platform/queue/log-fields.ts";
 import { type Job, jobLogs, jobs } from "../../../platform/queue/tables.ts";
 import { failLocking } from "../../code/flows/locks.ts";
 import { countJobUsage } from "../../tenancy/workspaces/usage.ts";
 import { completeJob } from "./complete-job.ts";
 import type { OutputWriter } from "./job-output.ts";
 import { createFailure, isDependencyJob, type JobOutcome } from "./outcome.ts";
-import { sandboxSummary } from "./sandbox-summary.ts";
+import { formatSandboxSummary } from "./sandbox-summary.ts";
 
 /** Replaces the log of a job with `delete_after_use`. */
 const DELETED_LOG_TEXT = "##DELETED##";
@@ -42,13 +42,13 @@ export async function completeWithRetry(
         const { status, result } = ending;
         app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
       } else {
-        app.log.warn(jobLogFields(job), "a job completed here, but another worker holds it by now");
+        app.log.warn(getLogFields(job), "a job completed here, but another worker holds it by now");
       }
       return;
     } catch (cause) {
       const again_in_ms = Math.round(computeBackoffMs(OUTAGE_BACKOFF, tries + 1));
       app.log.error(
-        { ...jobLogFields(job), error: String(cause), again_in_ms },
+        { ...getLogFields(job), error: String(cause), again_in_ms },
         "a job's end could not be stored yet",
       );
       if (!isTransient(cause) && refused++ === MAX_REJECTIONS) {
@@ -78,7 +78,7 @@ async function isOutcomeStored(app: App, job: Job, { status }: JobOutcome): Prom
   return row !== undefined;
 }
 
-/** @returns false if this worker no longer holds the job */
+/** Stores the outcome of a job in one transaction. @returns false if this worker no longer holds the job */
 async function persistOutcome(
   app: App,
   job: Job,
@@ -87,7 +87,7 @@ async function persistOutcome(
 ): Promise<boolean> {
   const row = await completeJob(app, job, ending, {
     worker: app.queue.worker,
-    isolation: sandboxSummary(app, job),
+    isolation: formatSandboxSummary(app, job),
     traceless: job.delete_after_use,
     also: (tx) => {
       const storing = job.delete_after_use
@@ -109,7 +109,11 @@ async function persistOutcome(
 /** Logs one debug line for each completed job, without its arguments and result. */
 function logCompletion(app: App, job: Job, { status, duration_ms }: JobCompletion): void {
   const { workspace_id, kind, script_path, root_job } = job;
-  const about = { ...jobLogFields(job), ...(root_job === null ? {} : { root_job }), workspace: workspace_id };
+  const about = {
+    ...getLogFields(job),
+    ...(root_job === null ? {} : { root_job }),
+    workspace: workspace_id,
+  };
   const what = { kind, ...(script_path === null ? {} : { path: script_path }) };
   app.log.debug({ ...about, ...what, status, ms: duration_ms }, "a job ended");
 }

@@ -12,7 +12,10 @@ const BURST_WRITES = 2_000;
 /** If an interval has fewer writes than this, the server is idle enough to pause for a collection. */
 const IDLE_WRITES = 20;
 
-/** @param collect runs the collection, which blocks all other work for about 20 ms */
+/**
+ * Creates the service that collects garbage after a burst of jobs.
+ * @param collect runs the collection, which blocks all other work for about 20 ms
+ */
 export function createIdleCollection(app: App, collect: () => void = () => Bun.gc(true)): Service {
   let before = 0;
   let collected = 0;

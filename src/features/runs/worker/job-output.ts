@@ -7,11 +7,11 @@ import type { Tx } from "../../../database/database.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import { mergeMembers } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { jobLogFields } from "../../../platform/queue/log-fields.ts";
+import { getLogFields } from "../../../platform/queue/log-fields.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { formatLogHeader } from "../job/log-header.ts";
 import { readOutput, storeOutput } from "../job/logs.ts";
-import { sandboxSummary } from "./sandbox-summary.ts";
+import { formatSandboxSummary } from "./sandbox-summary.ts";
 
 /** How often the output of a running job is stored. */
 const FLUSH_INTERVAL_MS = 500;
@@ -49,10 +49,11 @@ class ResultTooLarge extends SvcError {
 
 /** Creates the writer of a job's log and stream. The log begins with the job's header. */
 export function createOutputWriter(app: App, job: Job): OutputWriter {
-  return createWriter(app, job, job.id, formatLogHeader(job, sandboxSummary(app, job)));
+  return createWriter(app, job, job.id, formatLogHeader(job, formatSandboxSummary(app, job)));
 }
 
 /**
+ * Creates the writer of a job's log and result stream.
  * @param runs id of the running job, whose row must be held; differs from `job.id` for a forwarded stream
  * @param header of the log; stored only once something follows
  */
@@ -102,7 +103,7 @@ function createWriter(
         // Retried at the next interval, not at each write of a job that logs much while the disk is full.
         refused = true;
         app.log.warn(
-          { ...jobLogFields(job), error: String(cause) },
+          { ...getLogFields(job), error: String(cause) },
           "a piece of log could not be stored yet",
         );
       })

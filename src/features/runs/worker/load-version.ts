@@ -1,5 +1,5 @@
 import { requireRuntime } from "../../../engines/languages/languages.ts";
-import { runtimeOfCode } from "../../../engines/languages/programs/table.ts";
+import { findRuntimeOfCode } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language, Packages } from "../../../engines/languages/types.ts";
 import type { ImportedScript, RunnableVersion } from "../../../engines/runner/types.ts";
@@ -49,7 +49,7 @@ export async function loadVersion(
     id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
     workspace_id: job.workspace_id,
     path,
-    language: runtimeOfCode(language, content, imports) ?? requireRuntime(language),
+    language: findRuntimeOfCode(language, content, imports) ?? requireRuntime(language),
     content,
     imports: imports.length > 0 ? imports : undefined,
     lock,
@@ -64,7 +64,7 @@ function withImports(version: RunnableVersion, language: string, imports: Import
   return {
     ...version,
     imports,
-    language: runtimeOfCode(language, version.content, imports) ?? version.language,
+    language: findRuntimeOfCode(language, version.content, imports) ?? version.language,
   };
 }
 

@@ -4,7 +4,7 @@ import type { Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { requeueLostJobs } from "../../../platform/queue/job-store.ts";
-import { jobLogFields } from "../../../platform/queue/log-fields.ts";
+import { getLogFields } from "../../../platform/queue/log-fields.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { failLocking } from "../../code/flows/locks.ts";
 import { type NewAlert, raiseAlertInTransaction } from "../../signals/alerts/service.ts";
@@ -73,7 +73,7 @@ export function createRescuer(app: App): Rescuer {
       await store(job, ending, alert);
     } catch (cause) {
       app.log.error(
-        { ...jobLogFields(job), error: String(cause) },
+        { ...getLogFields(job), error: String(cause) },
         "a job that lost its worker could not be completed",
       );
     }

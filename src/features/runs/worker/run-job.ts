@@ -7,18 +7,18 @@ import { SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { OUTAGE_BACKOFF, retryOnOutage } from "../../../platform/loops/retry-on-outage.ts";
 import { deleteOutput } from "../../../platform/queue/job-store.ts";
-import { jobLogFields } from "../../../platform/queue/log-fields.ts";
+import { getLogFields } from "../../../platform/queue/log-fields.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { getWorkspaceEnvironment } from "../../tenancy/workspaces/environment.ts";
-import { queuedJobPolicy } from "../../tenancy/workspaces/gate.ts";
+import { getQueuedJobPolicy } from "../../tenancy/workspaces/gate.ts";
 import { applyPinnedArguments, mayContainReferences, resolveReferences } from "../arguments/references.ts";
 import { startClaimedFlow } from "../flows/flow-events.ts";
 import { findFlowPlace } from "../flows/status/flow-place.ts";
 import { readControlledOutcome } from "../follow/response-control.ts";
 import { findCachedResult, storeCachedResult } from "../job/cached-results.ts";
 import { createCanceledResult } from "../job/canceled.ts";
-import { decodeEntrypoint, removeEntrypointArgument, withEntrypoint } from "../job/entrypoints.ts";
+import { decodeEntrypoint, removeEntrypointArgument, selectEntrypoint } from "../job/entrypoints.ts";
 import { addCustomVariables, createJobEnvironment } from "../job/environment.ts";
 import { completeWithRetry } from "./complete-with-retry.ts";
 import { resolveDependencies } from "./dependencies/resolve-dependencies.ts";
@@ -49,7 +49,7 @@ async function runWithOutput(
   slot: JobSlot,
 ): Promise<void> {
   // A queued job is claimed even if its workspace was closed meanwhile.
-  const fate = queuedJobPolicy(app, job.workspace_id);
+  const fate = getQueuedJobPolicy(app, job.workspace_id);
   let outcome = fate
     ? await outcomeOfClosedWorkspace(app, job, fate)
     : await attemptRun(app, job, stop, output, slot);
@@ -111,7 +111,7 @@ async function prepareRun(
     !isRaw && mayContainReferences(given) ? await resolveReferences(app, job, given, place) : undefined;
   return {
     job_id: job.id,
-    version: entrypoint === undefined ? version : await withEntrypoint(version, entrypoint),
+    version: entrypoint === undefined ? version : await selectEntrypoint(version, entrypoint),
     entrypoint: entrypoint ?? (isPreprocessor ? "preprocessor" : "main"),
     permissioned_as: job.permissioned_as,
     email: job.email,
@@ -122,7 +122,7 @@ async function prepareRun(
     token_placeholder: plain?.token_placeholder,
     preprocessor_input: (isPreprocessor ? null : job.preprocessor_input) ?? undefined,
     resolveReferences: (args) =>
-      retryOnOutage(app, jobLogFields(job), () => resolveReferences(app, job, args, place), stop),
+      retryOnOutage(app, getLogFields(job), () => resolveReferences(app, job, args, place), stop),
     environment: addCustomVariables(createJobEnvironment(app, job, place), custom, version.envs),
     variant: custom.id,
     shared: place?.sharesFolder ? (job.root_job ?? undefined) : undefined,
@@ -145,7 +145,7 @@ async function attemptRun(
   try {
     const ready = await retryOnOutage(
       app,
-      jobLogFields(job),
+      getLogFields(job),
       () => prepareRun(app, job, stop, output, slot),
       stop,
     );
@@ -155,11 +155,11 @@ async function attemptRun(
     const outcome = await (staysHere ? runHere(app, ready, stop) : app.runner.run(ready, stop));
     if (outcome.kind === "success" && !output.hasStreamed())
       return createSuccess(app, job, outcome, outcome.result);
-    return await retryOnOutage(app, jobLogFields(job), () => toJobOutcome(app, job, outcome, output, stop));
+    return await retryOnOutage(app, getLogFields(job), () => toJobOutcome(app, job, outcome, output, stop));
   } catch (error) {
     if (stop.aborted) return abortedOutcome(app, job, stop);
     if (!(error instanceof SvcError))
-      app.log.error({ ...jobLogFields(job), error: String(error) }, "a job failed inside the server");
+      app.log.error({ ...getLogFields(job), error: String(error) }, "a job failed inside the server");
     const message =
       error instanceof SvcError ? error.message : "the server could not run the job; its log says more";
     return createFailure({ name: error instanceof SvcError ? error.name : "InternalErr", message });
@@ -229,7 +229,7 @@ async function abortedOutcome(app: App, job: Job, stop: StopRequest): Promise<Jo
 }
 
 async function readCanceledOutcome(app: App, job: Job): Promise<JobOutcome> {
-  const [row] = await retryOnOutage(app, jobLogFields(job), async () =>
+  const [row] = await retryOnOutage(app, getLogFields(job), async () =>
     app.db.read
       .select({ by: jobs.canceled_by, reason: jobs.canceled_reason })
       .from(jobs)
@@ -248,7 +248,7 @@ async function readCanceledOutcome(app: App, job: Job): Promise<JobOutcome> {
 async function requeueJob(app: App, job: Job, output: OutputWriter): Promise<void> {
   const put = () =>
     app.db.write(async (tx) => {
-      const isHeld = queuedJobPolicy(app, job.workspace_id) === "held";
+      const isHeld = getQueuedJobPolicy(app, job.workspace_id) === "held";
       const state = isHeld ? "held" : "queued";
       const [released] = await tx
         .update(jobs)
@@ -259,6 +259,6 @@ async function requeueJob(app: App, job: Job, output: OutputWriter): Promise<voi
       await deleteOutput(tx, output.jobIds());
       tx.afterCommit(app.queue.wake);
     });
-  if (app.acceptsJobs) await retryOnOutage(app, jobLogFields(job), put);
+  if (app.acceptsJobs) await retryOnOutage(app, getLogFields(job), put);
   else await put();
 }

@@ -12,8 +12,8 @@ import { pollUntil, StopRequest, sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createAlarm } from "../../../platform/loops/alarm.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
-import { claimJobs, MAX_CLAIM_BYTES, nextQueuedAt } from "../../../platform/queue/claim.ts";
-import { jobLogFields } from "../../../platform/queue/log-fields.ts";
+import { claimJobs, findNextDueTime, MAX_CLAIM_BYTES } from "../../../platform/queue/claim.ts";
+import { getLogFields } from "../../../platform/queue/log-fields.ts";
 import type { LocalWorker } from "../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { type ActiveJob, createJobHeartbeats } from "./job-heartbeats.ts";
@@ -134,7 +134,7 @@ export function createWorker(app: App, tags: TagFilter): Worker {
     runJob(app, job, controller, slot)
       .catch((cause) =>
         app.log.error(
-          { ...jobLogFields(job), error: String(cause), stack: (cause as Error).stack },
+          { ...getLogFields(job), error: String(cause), stack: (cause as Error).stack },
           "a job could not be completed",
         ),
       )
@@ -157,7 +157,7 @@ export function createWorker(app: App, tags: TagFilter): Worker {
       .where(and(eq(jobs.id, job.id), isMine))
       .then(([row]) => row && take(job, false))
       .catch((cause) =>
-        app.log.error({ ...jobLogFields(job), error: String(cause) }, "a claimed job is left to the rescuer"),
+        app.log.error({ ...getLogFields(job), error: String(cause) }, "a claimed job is left to the rescuer"),
       );
   }
 
@@ -237,7 +237,7 @@ export function createWorker(app: App, tags: TagFilter): Worker {
 
   /** Whether a job is due, which avoids empty claims. Otherwise sets the timer for the next one. */
   async function anythingDue(): Promise<boolean> {
-    const due = await nextQueuedAt(db.read, tags.claimed());
+    const due = await findNextDueTime(db.read, tags.claimed());
     alarm.clear();
     if (due && due <= app.clock()) return true;
     if (due) alarm.set(due);

@@ -9,7 +9,10 @@ import { raiseAlert } from "./service.ts";
 
 const OTHERS_MODE_BITS = 0o077;
 
-/** @param message says what others could read, and what to do about it */
+/**
+ * Raises the alert that others could have read the instance key.
+ * @param message says what others could read, and what to do about it
+ */
 export function alertExposedKey(app: App, message: string): Promise<void> {
   return raiseAlert(app, { kind: "instance_key_exposed", message });
 }

@@ -60,7 +60,10 @@ function logAlert({ log }: App, { kind, message, workspace_id, recovered }: NewA
   log[recovered ? "warn" : "error"](about, message);
 }
 
-/** @returns the id of the new row; undefined if the same alert was only counted */
+/**
+ * Stores an alert, or counts it if the same one is open.
+ * @returns the id of the new row; undefined if the same alert was only counted
+ */
 async function storeAlert(app: App, tx: Tx, alert: NewAlert): Promise<number | undefined> {
   const now = app.clock();
   const alert_type = alert.recovered ? "recovered_critical_error" : "critical_error";
@@ -151,7 +154,7 @@ export function listAlerts(
 /** Acknowledging also cancels pending notifications. */
 const ACKNOWLEDGED_STATE = { acknowledged: true, next_try_at: null };
 
-/** @throws NotFound */
+/** Marks an alert as acknowledged. @throws NotFound */
 export async function acknowledgeAlert(ctx: Context, id: number): Promise<void> {
   await ctx.write({ resource: String(id) }, async (tx) => {
     const rows = await tx
@@ -163,7 +166,7 @@ export async function acknowledgeAlert(ctx: Context, id: number): Promise<void> 
   });
 }
 
-/** @returns how many were unacknowledged */
+/** Marks all alerts as acknowledged. @returns how many were unacknowledged */
 export async function acknowledgeAllAlerts(ctx: Context): Promise<number> {
   return ctx.write({}, async (tx) => {
     const standing = eq(criticalAlerts.acknowledged, false);

@@ -8,7 +8,13 @@ import {
   paging,
   responds,
 } from "../../../platform/http/operation.ts";
-import { auditFilters, listAuditPage, scopeOfInstance, scopeOfWorkspace, streamAuditLines } from "./scan.ts";
+import {
+  auditFilters,
+  createInstanceScope,
+  createWorkspaceScope,
+  listAuditPage,
+  streamAuditLines,
+} from "./scan.ts";
 import { auditLog } from "./tables.ts";
 
 const AuditLog = z
@@ -37,7 +43,7 @@ export const getAuditLog = operation({
   run: async (ctx, { workspace, id }) => {
     if (!/^\d{1,15}$/.test(id))
       throw new BadRequest(`"${id}" is not the id of an audit row: it must be a number`);
-    const { rows } = scopeOfWorkspace(ctx, workspace);
+    const { rows } = createWorkspaceScope(ctx, workspace);
     const [row] = await ctx.app.db.read
       .select()
       .from(auditLog)
@@ -55,7 +61,7 @@ export const listAuditLogs = operation({
   summary: "List audit rows, newest first",
   query: z.object({ ...paging, ...auditFilters }),
   responds: responds.json(z.array(AuditLog)),
-  run: (ctx, { workspace, query }) => listAuditPage(ctx, scopeOfWorkspace(ctx, workspace), query),
+  run: (ctx, { workspace, query }) => listAuditPage(ctx, createWorkspaceScope(ctx, workspace), query),
 });
 
 export const exportAuditLogs = operation({
@@ -66,7 +72,7 @@ export const exportAuditLogs = operation({
   summary: "Export audit rows as JSON lines, oldest first; users who are not admins get their own rows only",
   query: z.object(auditFilters),
   responds: lines,
-  run: (ctx, { workspace, query }) => streamAuditLines(ctx, scopeOfWorkspace(ctx, workspace), query),
+  run: (ctx, { workspace, query }) => streamAuditLines(ctx, createWorkspaceScope(ctx, workspace), query),
 });
 
 const everywhere = { ...auditFilters, workspace: z.string().optional() };
@@ -79,7 +85,7 @@ export const listAllAuditLogs = operation({
   summary: "List audit rows of all workspaces, of none (`global`) and of deleted ones, newest first",
   query: z.object({ ...paging, ...everywhere }),
   responds: responds.json(z.array(AuditLog)),
-  run: (ctx, { query }) => listAuditPage(ctx, scopeOfInstance(query.workspace), query),
+  run: (ctx, { query }) => listAuditPage(ctx, createInstanceScope(query.workspace), query),
 });
 
 export const exportAllAuditLogs = operation({
@@ -90,7 +96,7 @@ export const exportAllAuditLogs = operation({
   summary: "Export audit rows of all workspaces as JSON lines, oldest first",
   query: z.object(everywhere),
   responds: lines,
-  run: (ctx, { query }) => streamAuditLines(ctx, scopeOfInstance(query.workspace), query),
+  run: (ctx, { query }) => streamAuditLines(ctx, createInstanceScope(query.workspace), query),
 });
 
 export const auditOperations: Operation[] = [

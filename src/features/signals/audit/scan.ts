@@ -39,7 +39,7 @@ export interface AuditScope {
 }
 
 /** Returns the scope of a workspace: all rows for its admins, their own rows for others. */
-export function scopeOfWorkspace({ caller }: WorkspaceContext, workspace: string): AuditScope {
+export function createWorkspaceScope({ caller }: WorkspaceContext, workspace: string): AuditScope {
   const { member } = caller;
   return {
     rows: eq(auditLog.workspace_id, workspace),
@@ -50,7 +50,7 @@ export function scopeOfWorkspace({ caller }: WorkspaceContext, workspace: string
 /**
  * Returns the scope of super admins: all workspaces, the instance (`global`) and deleted workspaces (`deleted/<id>`).
  */
-export function scopeOfInstance(workspace: string | undefined): AuditScope {
+export function createInstanceScope(workspace: string | undefined): AuditScope {
   return { rows: workspace ? eq(auditLog.workspace_id, workspace) : undefined, own: undefined };
 }
 

@@ -6,7 +6,7 @@ import { withTimeout } from "../../../lib/async/sleep.ts";
 import { BadRequest, type SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { SmtpSettings } from "../../../platform/config/setting-schemas.ts";
-import { targetsOfHosts } from "../../../platform/outgoing/configured-targets.ts";
+import { allowHosts } from "../../../platform/outgoing/configured-targets.ts";
 import { resolveAllowedAddresses } from "../../../platform/outgoing/connect.ts";
 import type { Letter } from "./letter.ts";
 
@@ -43,7 +43,7 @@ export async function sendMailThrough(
 ): Promise<void> {
   const sent = sendToServer(app, server, { from: server.smtp_from, to, ...letter });
   try {
-    await withTimeout(MAX_STEP_TIMEOUTS * stepTimeoutOf(app), sent, () =>
+    await withTimeout(MAX_STEP_TIMEOUTS * getStepTimeout(app), sent, () =>
       Object.assign(new Error(), { code: "ETIMEDOUT" }),
     );
   } catch (cause) {
@@ -51,17 +51,17 @@ export async function sendMailThrough(
   }
 }
 
-/** Timeout of each step, in milliseconds: DNS lookup, connecting, greeting, and every response. */
-const stepTimeoutOf = ({ config }: App) => config.outgoing_timeout_s * 1_000;
+/** Returns the timeout of each step in milliseconds: DNS lookup, connecting, greeting, and every response. */
+const getStepTimeout = ({ config }: App) => config.outgoing_timeout_s * 1_000;
 
 /** Sends to the first of the host's addresses that accepts connections; each is checked like any outgoing target. */
 async function sendToServer(app: App, server: SmtpSettings, mail: SendMailOptions): Promise<void> {
   const { smtp_host } = server;
-  const signal = AbortSignal.timeout(stepTimeoutOf(app));
-  const addresses = await resolveAllowedAddresses(smtp_host, targetsOfHosts(app, [smtp_host]), signal);
+  const signal = AbortSignal.timeout(getStepTimeout(app));
+  const addresses = await resolveAllowedAddresses(smtp_host, allowHosts(app, [smtp_host]), signal);
   for (const [index, address] of addresses.entries()) {
     try {
-      return await sendToAddress(address, server, mail, stepTimeoutOf(app));
+      return await sendToAddress(address, server, mail, getStepTimeout(app));
     } catch (cause) {
       if (index === addresses.length - 1 || !UNREACHABLE.test((cause as Error).message)) throw cause;
     }

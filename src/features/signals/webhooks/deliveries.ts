@@ -7,10 +7,10 @@ import { NotFound } from "../../../lib/errors.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { OutgoingError } from "../../../platform/outgoing/connect.ts";
 import { type OutgoingAnswer, sendRequest } from "../../../platform/outgoing/request.ts";
-import { configuredTargets } from "../../../platform/outgoing/targets.ts";
+import { getConfiguredTargets } from "../../../platform/outgoing/targets.ts";
 import { ANY_TARGET, getEndpoint, readSigningSecrets } from "./endpoints.ts";
 import { INSTANCE_WORKSPACE } from "./event-types.ts";
-import { webhookSenderOf } from "./outbox.ts";
+import { getWebhookSender } from "./outbox.ts";
 import { createSignatureHeaders } from "./signature.ts";
 import { type WebhookDelivery, type WebhookEndpoint, webhookDeliveries, webhookEvents } from "./tables.ts";
 
@@ -56,7 +56,7 @@ export async function sendWebhook(
         ...createSignatureHeaders({ id, body, at: app.clock() }, await readSigningSecrets(app, endpoint)),
       },
       body,
-      targets: endpoint.workspace_id === INSTANCE_WORKSPACE ? ANY_TARGET : configuredTargets(app),
+      targets: endpoint.workspace_id === INSTANCE_WORKSPACE ? ANY_TARGET : getConfiguredTargets(app),
       timeout_ms: TIMEOUT_MS,
       max_bytes: MAX_RESPONSE_BYTES,
       max_redirects: MAX_REDIRECTS,
@@ -157,7 +157,7 @@ export async function redeliverEvents(
     if (event_seq !== undefined && again.length === 0) {
       throw new NotFound(`event ${event_seq} among those of webhook endpoint ${endpoint_id}`);
     }
-    tx.afterCommit(() => webhookSenderOf(app).wake(endpoint_id));
+    tx.afterCommit(() => getWebhookSender(app).wake(endpoint_id));
     return again.length;
   });
 }

@@ -6,7 +6,7 @@ import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, Context, WorkspaceContext } from "../../../platform/app/context.ts";
-import { configuredTargets, type Targets } from "../../../platform/outgoing/targets.ts";
+import { getConfiguredTargets, type Targets } from "../../../platform/outgoing/targets.ts";
 import { decryptSecret, encryptSecret } from "../../tenancy/workspaces/secrets.ts";
 import { type EventType, INSTANCE_WORKSPACE } from "./event-types.ts";
 import { createWebhookSecret } from "./signature.ts";
@@ -29,7 +29,7 @@ export function requireValidUrl(
   app: App,
   text: string,
   field = "url",
-  targets = configuredTargets(app),
+  targets = getConfiguredTargets(app),
 ): void {
   const url = text.length <= MAX_URL_CHARS ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || /\s/.test(text)) {
@@ -53,7 +53,7 @@ export async function createEndpoint(
   const { workspace_id } = ctx.caller.member;
   requireValidUrl(ctx.app, asked.url);
   const id = createUuid();
-  return ctx.write({ resource: id, parameters: { url: urlHost(asked.url) } }, async (tx) => {
+  return ctx.write({ resource: id, parameters: { url: getUrlHost(asked.url) } }, async (tx) => {
     await tx.lock(`webhooks ${workspace_id}`);
     const known = await tx
       .select({ url: webhookEndpoints.url })
@@ -77,7 +77,7 @@ export async function createEndpoint(
 }
 
 /** Returns the part of a URL that logs and audit rows may contain; path and query may contain a secret. */
-export function urlHost(url: string): string {
+export function getUrlHost(url: string): string {
   return new URL(url).host;
 }
 
@@ -129,7 +129,7 @@ export async function setWorkspaceWebhook(ctx: WorkspaceContext, url: string | n
   const { workspace_id } = caller.member;
   if (url !== null) requireValidUrl(app, url, "webhook");
   const asked = { description: "the workspace's webhook", types: null, enabled: true };
-  const parameters = { webhook: url === null ? "" : urlHost(url) };
+  const parameters = { webhook: url === null ? "" : getUrlHost(url) };
   await ctx.write({ resource: workspace_id, parameters }, async (tx) => {
     await tx.lock(`webhooks ${workspace_id}`);
     const own = whereWorkspaceWebhook(workspace_id);
@@ -154,7 +154,7 @@ export async function listEndpoints(ctx: WorkspaceContext): Promise<WebhookEndpo
     .orderBy(asc(webhookEndpoints.id));
 }
 
-/** @throws NotFound */
+/** Returns a webhook endpoint. @throws NotFound */
 export async function getEndpoint(db: Reader, workspace_id: string, id: string): Promise<WebhookEndpoint> {
   const [row] = await db
     .select()
@@ -164,7 +164,7 @@ export async function getEndpoint(db: Reader, workspace_id: string, id: string):
   return row;
 }
 
-/** @throws NotFound, BadRequest */
+/** Changes the given fields of a webhook endpoint. @throws NotFound, BadRequest */
 export async function updateEndpoint(
   ctx: WorkspaceContext,
   id: string,
@@ -178,7 +178,7 @@ export async function updateEndpoint(
   });
 }
 
-/** @throws NotFound */
+/** Deletes a webhook endpoint with its deliveries. @throws NotFound */
 export async function deleteEndpoint(ctx: WorkspaceContext, id: string): Promise<void> {
   await ctx.write({ resource: id }, async (tx) => {
     await getEndpoint(tx, ctx.caller.member.workspace_id, id);

@@ -1,10 +1,10 @@
 import { and, eq, gt } from "drizzle-orm";
-import { earlierBy } from "../../../database/conditions.ts";
+import { subtractMilliseconds } from "../../../database/conditions.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { instanceWebhookOperations } from "./api/instance-operations.ts";
 import { webhookOperations } from "./api/operations.ts";
 import { deleteWorkspaceEndpoints } from "./endpoints.ts";
-import { recordChange, webhookSenderOf } from "./outbox.ts";
+import { getWebhookSender, recordChange } from "./outbox.ts";
 import { webhookRetention } from "./retention.ts";
 import { createWebhookSender } from "./sender/webhook-sender.ts";
 import { webhookDeliveries, webhookEndpoints } from "./tables.ts";
@@ -33,10 +33,10 @@ export const feature = defineFeature({
       await app.db.write((tx) =>
         tx
           .update(webhookDeliveries)
-          .set({ next_at: earlierBy(next_at, by_ms) })
+          .set({ next_at: subtractMilliseconds(next_at, by_ms) })
           .where(and(eq(state, "pending"), gt(next_at, app.clock()))),
       );
-      webhookSenderOf(app).wake();
+      getWebhookSender(app).wake();
     },
   },
 });

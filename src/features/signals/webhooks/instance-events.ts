@@ -2,7 +2,7 @@
 
 import type { Tx } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { licenseStateAt, readCurrentLicense } from "../../tenancy/license/service.ts";
+import { computeLicenseState, readCurrentLicense } from "../../tenancy/license/service.ts";
 import { INSTANCE_WORKSPACE } from "./event-types.ts";
 import { recordEvent } from "./outbox.ts";
 
@@ -14,7 +14,7 @@ export type InstanceEvent =
 /** Stores an event in the transaction of its change. Without a valid license no event is stored. */
 export async function recordInstanceEvent(app: App, tx: Tx, event: InstanceEvent): Promise<void> {
   const { license } = await readCurrentLicense(app);
-  if (!license || licenseStateAt(license, app.clock()) === "over") return;
+  if (!license || computeLicenseState(license, app.clock()) === "over") return;
   const { type, ...keys } = event;
   await recordEvent(app, tx, INSTANCE_WORKSPACE, { type, keys });
 }

@@ -22,7 +22,7 @@ const BATCH_SIZE = 100;
  * The wake-up of the sender: call it for a new event, or with an endpoint that may have something due. A no-op until a
  * sender starts.
  */
-export const webhookSenderOf = perApp<App, { wake(endpoint_id?: string): void }>(() => ({ wake: () => {} }));
+export const getWebhookSender = perApp<App, { wake(endpoint_id?: string): void }>(() => ({ wake: () => {} }));
 
 /** Stores the webhook event of an audited change, if it has one. */
 export function recordChange(
@@ -67,7 +67,7 @@ export async function recordEvents(
       told: told.map(({ id }) => id),
     });
   }
-  tx.afterCommit(() => webhookSenderOf(app).wake());
+  tx.afterCommit(() => getWebhookSender(app).wake());
 }
 
 /** Whether any endpoint of the workspace subscribes to events; check it before recording many of them one by one. */
@@ -94,7 +94,10 @@ export async function fanOutEvents({ db }: App): Promise<{ endpoints: Set<string
   });
 }
 
-/** @returns the number of deliveries still to be created */
+/**
+ * Counts the deliveries of events that were not fanned out yet.
+ * @returns the number of deliveries still to be created
+ */
 export async function countPendingFanOut(db: Reader): Promise<number> {
   const { told } = webhookEvents;
   const length =
@@ -116,7 +119,10 @@ function listPendingEvents(db: Reader, maximum: number) {
     .limit(maximum);
 }
 
-/** @param types stored JSON text of the subscribed types; null: all */
+/**
+ * Whether an endpoint subscribes to events of a type.
+ * @param types stored JSON text of the subscribed types; null: all
+ */
 function acceptsType(types: string | null, type: string): boolean {
   return types === null || (JSON.parse(types) as string[]).includes(type);
 }

@@ -2,7 +2,7 @@
 import { and, asc, eq, gt, inArray } from "drizzle-orm";
 import type { Database } from "../../../database/database.ts";
 import type { Retention } from "../../../platform/app/lifecycle.ts";
-import { type Batches, deleteBatch, MOST_ROWS } from "../../../platform/loops/expired-rows.ts";
+import { type Batches, deleteBatch, MAX_ROWS } from "../../../platform/loops/expired-rows.ts";
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from "./tables.ts";
 
 const DAY_MS = 24 * 3_600_000;
@@ -25,7 +25,7 @@ async function* deleteExpiredEvents(db: Database, before: Date): Batches {
       .from(webhookEvents)
       .where(gt(seq, after))
       .orderBy(asc(seq))
-      .limit(MOST_ROWS);
+      .limit(MAX_ROWS);
     const old = piece.filter((event) => event.created_at < before);
     if (old.length === 0) return;
     await deleteEvents(
@@ -33,7 +33,7 @@ async function* deleteExpiredEvents(db: Database, before: Date): Batches {
       old.filter((event) => event.told === null),
     );
     yield;
-    if (old.length < MOST_ROWS) return;
+    if (old.length < MAX_ROWS) return;
     after = old.at(-1)!.seq;
   }
 }

@@ -17,12 +17,12 @@ const DAY_MS = 24 * 3_600_000;
 export type LicenseState = "holds" | "grace" | "over";
 
 /** Returns the state of a license at a given time. */
-export function licenseStateAt(license: License, now: Date): LicenseState {
+export function computeLicenseState(license: License, now: Date): LicenseState {
   if (now < license.expires_at) return "holds";
-  return now < graceEndOf(license) ? "grace" : "over";
+  return now < computeGraceEnd(license) ? "grace" : "over";
 }
 
-export function graceEndOf(license: License): Date {
+export function computeGraceEnd(license: License): Date {
   return new Date(license.expires_at.getTime() + GRACE_DAYS * DAY_MS);
 }
 
@@ -59,7 +59,7 @@ export function readCurrentLicense(app: App): Promise<LicenseStatus> {
  */
 export async function hasLicense(app: App): Promise<boolean> {
   const { license } = await readCurrentLicense(app);
-  return license !== undefined && licenseStateAt(license, app.clock()) !== "over";
+  return license !== undefined && computeLicenseState(license, app.clock()) !== "over";
 }
 
 /**
@@ -68,7 +68,7 @@ export async function hasLicense(app: App): Promise<boolean> {
  */
 export async function requireLicense(app: App): Promise<License> {
   const { license, problem } = await readCurrentLicense(app);
-  if (license && licenseStateAt(license, app.clock()) !== "over") return license;
+  if (license && computeLicenseState(license, app.clock()) !== "over") return license;
   const why = license ? `the license ended at ${license.expires_at.toISOString()}` : problem;
   throw new EnterpriseRequired(`this needs the Enterprise Edition: ${why}`, {
     hint: "a super admin sets the setting license_key; what is stored stays as it is meanwhile",
@@ -80,11 +80,11 @@ export function describeLicense(license: License, now: Date): string {
   const { id, customer, seats, expires_at } = license;
   const of = `license ${id} of ${customer}${seats === undefined ? "" : ` (${seats} seats)`}`;
   const end = expires_at.toISOString();
-  switch (licenseStateAt(license, now)) {
+  switch (computeLicenseState(license, now)) {
     case "holds":
       return `${of} holds until ${end}`;
     case "grace":
-      return `${of} ended at ${end}; Enterprise operations keep working until ${graceEndOf(license).toISOString()}`;
+      return `${of} ended at ${end}; Enterprise operations keep working until ${computeGraceEnd(license).toISOString()}`;
     case "over":
       return `${of} ended at ${end}`;
   }
@@ -96,6 +96,6 @@ export function describeLicense(license: License, now: Date): string {
  */
 export async function parseLicenseKey(app: App, text: string): Promise<License> {
   const license = await readLicense(text, app.settings.get("license_public_key"));
-  if (licenseStateAt(license, app.clock()) !== "over") return license;
+  if (computeLicenseState(license, app.clock()) !== "over") return license;
   throw new BadRequest(describeLicense(license, app.clock()));
 }

@@ -134,7 +134,7 @@ async function findCachedValue(app: App, workspace_id: string, email: string): P
 type Row = typeof workspaceMembers.$inferSelect;
 
 /** Returns the identity of jobs that the server starts on its own: a group, whose grants decide what they may do. */
-export function groupRunAs(name: string): { email: string; permissioned_as: string } {
+export function formatGroupRunAs(name: string): { email: string; permissioned_as: string } {
   // No user can have such an address.
   return { email: `g/${name}`, permissioned_as: `g/${name}` };
 }

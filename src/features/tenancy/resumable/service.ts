@@ -61,7 +61,7 @@ export function defineResumable<D extends object, R = void>(
   };
 }
 
-/** @throws BadRequest if an operation on the subject is unfinished */
+/** Rejects a second operation on the same subject. @throws BadRequest if an operation on the subject is unfinished */
 export async function requireNoOperation(db: Reader, subject: string): Promise<void> {
   const [row] = await db
     .select({ kind: resumableOperations.kind })

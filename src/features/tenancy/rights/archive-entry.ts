@@ -1,6 +1,6 @@
 /** Creates files of a workspace's archive, in the form that existing clients know. */
 import type { ZipEntry } from "../../../lib/files/zip.ts";
-import { type UnknownFields, unknownFieldsOf } from "./unknown-fields.ts";
+import { pickUnknownFields, type UnknownFields } from "./unknown-fields.ts";
 
 /**
  * Returns a JSON file; fields that are null or undefined are left out.
@@ -12,9 +12,9 @@ export function createJsonEntry(
   kept?: UnknownFields | null,
 ): ZipEntry {
   const said = Object.entries(fields).filter(([, value]) => value != null);
-  const content = { ...Object.fromEntries(said), ...unknownFieldsOf(fields, kept) };
+  const content = { ...Object.fromEntries(said), ...pickUnknownFields(fields, kept) };
   return { name, content: JSON.stringify(content, null, 2) };
 }
 
 /** Returns undefined for false, so that fields with the default false are left out. */
-export const unlessFalse = (value: boolean) => value || undefined;
+export const omitFalse = (value: boolean) => value || undefined;

@@ -15,7 +15,7 @@ import { groups, instanceGroups } from "../people/group-tables.ts";
 import { invalidateMembers } from "../people/members.ts";
 import { SERVER_GROUPS } from "../people/server-groups.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
-import { itemKindsOf, itemsGranting, storeAcl } from "./item-kinds.ts";
+import { listItemKinds, listItemsGranting, storeAcl } from "./item-kinds.ts";
 
 const GRANTEE_PATTERN = /^(u\/[a-zA-Z]\w*|g\/[\w-]+)$/;
 
@@ -41,7 +41,10 @@ export function parseForeignGrantee(field: string, name: string): string {
   );
 }
 
-/** @throws BadRequest if no user or group of the workspace has the name */
+/**
+ * Checks that the user or group of a grant exists.
+ * @throws BadRequest if no user or group of the workspace has the name
+ */
 export async function requireGrantee(
   db: Reader,
   workspace_id: string,
@@ -59,7 +62,7 @@ export async function requireGrantee(
 }
 
 /** Returns the parameters of a grant's audit row: the grantee and the new right. */
-export function auditParameters(
+export function createAuditParameters(
   kind: string,
   owner: string,
   write: boolean | undefined,
@@ -117,8 +120,8 @@ export async function hasGrants(
   workspace_id: string,
   grantee: string,
 ): Promise<boolean> {
-  for (const kind of itemKindsOf(app).values()) {
-    if ((await itemsGranting(db, kind, workspace_id, grantee)).length > 0) return true;
+  for (const kind of listItemKinds(app).values()) {
+    if ((await listItemsGranting(db, kind, workspace_id, grantee)).length > 0) return true;
   }
   return (
     (await foldersGranting(db, workspace_id, grantee)).length > 0 ||
@@ -149,7 +152,7 @@ async function groupsGranting(db: Reader, workspace_id: string, name: string) {
 /** Revokes all grants to a grantee. */
 export async function revokeGrants(app: App, tx: Tx, workspace_id: string, grantee: string): Promise<void> {
   const replaced: Replaced = { workspace_id, from: grantee, to: undefined };
-  for (const kind of itemKindsOf(app).values()) await replaceInItems(app, tx, kind, replaced);
+  for (const kind of listItemKinds(app).values()) await replaceInItems(app, tx, kind, replaced);
   await replaceInFolders(app, tx, replaced);
 }
 
@@ -159,7 +162,7 @@ export async function* renameGrantee(
   db: Reader,
   replaced: { workspace_id: string; from: string; to: string },
 ): AsyncGenerator<Part> {
-  for (const kind of itemKindsOf(app).values()) {
+  for (const kind of listItemKinds(app).values()) {
     const own = sql`${eq(kind.table.workspace_id, replaced.workspace_id)}`;
     const work = (tx: Tx, slice: SQL) => replaceInItems(app, tx, kind, replaced, slice);
     yield* divideByKey(db, kind.table.path, own, work);
@@ -180,12 +183,12 @@ async function replaceInItems(
   { workspace_id, from, to }: Replaced,
   slice?: SQL,
 ): Promise<void> {
-  for (const { path, extra_perms } of await itemsGranting(tx, kind, workspace_id, from, slice)) {
+  for (const { path, extra_perms } of await listItemsGranting(tx, kind, workspace_id, from, slice)) {
     await storeAcl(app, tx, { kind, workspace_id, path }, replaceInGrants(extra_perms, from, to));
   }
 }
 
-/** In folders and groups, of which there are few. */
+/** Replaces a grantee in the acls of folders and groups, of which there are few. */
 async function replaceInFolders(app: App, tx: Tx, { workspace_id, from, to }: Replaced): Promise<void> {
   for (const { name, owners, extra_perms } of await foldersGranting(tx, workspace_id, from)) {
     const others = owners.filter((owner) => owner !== from);

@@ -8,7 +8,7 @@ import type { App } from "../../../platform/app/context.ts";
 import type { ItemKind } from "../../../platform/app/item-kind.ts";
 
 /** Returns the kinds of items by name, in alphabetical order. */
-export const itemKindsOf = perApp((app: App): ReadonlyMap<string, ItemKind> => {
+export const listItemKinds = perApp((app: App): ReadonlyMap<string, ItemKind> => {
   const kinds = app.features.flatMap(({ itemKinds = [] }) => itemKinds);
   return new Map(kinds.map((each) => [each.kind, each] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
 });
@@ -17,7 +17,7 @@ const whereItem = ({ table, live }: ItemKind, workspace_id: string, path: string
   and(eq(table.workspace_id, workspace_id), eq(table.path, path), live);
 
 /** Returns the grants of an item; undefined if there is no such item or kind. */
-export async function aclOf(
+export async function findAcl(
   db: Reader,
   kind: ItemKind | undefined,
   workspace_id: string,
@@ -47,7 +47,7 @@ export async function storeAcl(
 }
 
 /** Yields the items with a grant to a grantee. @param slice selects some of them */
-export async function itemsGranting(
+export async function listItemsGranting(
   db: Reader,
   { table, live }: ItemKind,
   workspace_id: string,

@@ -47,7 +47,7 @@ const isAskedFor = (value: unknown) =>
   value !== undefined && value !== null && value !== false && value !== 0 && value !== "";
 
 /** Adds the header that lists fields of the body without effect to a response. */
-export function withNotOffered<R>(answer: R, ...items: unknown[]): R | ResponseWithHeaders<R> {
+export function addNotOfferedHeader<R>(answer: R, ...items: unknown[]): R | ResponseWithHeaders<R> {
   const warnings = listNotOffered(items);
   if (warnings.length === 0) return answer;
   return new ResponseWithHeaders(answer, { warning: warnings.map((text) => `299 - "${text}"`).join(", ") });

@@ -67,7 +67,7 @@ export function mergeUnknownFields(
 }
 
 /** Returns the kept fields that the item's own fields do not already express. */
-export function unknownFieldsOf(
+export function pickUnknownFields(
   fields: UnknownFields,
   kept: UnknownFields | null | undefined,
 ): UnknownFields {

@@ -26,7 +26,7 @@ export interface TokenCache {
   lastUses: Map<string, Date>;
 }
 
-export const tokenCache = perApp<App, TokenCache>((app) => ({
+export const getTokenCache = perApp<App, TokenCache>((app) => ({
   entries: new Cache({ max: MAX_CACHED, ttl_ms: IDENTITY_TTL_MS, now: () => app.clock().getTime() }),
   lastUses: new Map(),
 }));
@@ -37,18 +37,18 @@ export function loadCachedToken(
   hash: string,
   look: () => Promise<CachedToken | null>,
 ): Promise<CachedToken | null> {
-  return tokenCache(app).entries.load(hash, look, (known) =>
+  return getTokenCache(app).entries.load(hash, look, (known) =>
     known ? IDENTITY_TTL_MS : UNKNOWN_TOKEN_TTL_MS,
   );
 }
 
 const invalidateToken = defineInvalidation<[hash?: string]>("token", {
   forget(app, hash) {
-    const { entries } = tokenCache(app);
+    const { entries } = getTokenCache(app);
     if (hash === undefined) entries.clear();
     else entries.delete(hash);
   },
-  forgetAll: (app) => tokenCache(app).entries.clear(),
+  forgetAll: (app) => getTokenCache(app).entries.clear(),
 });
 
 /**

@@ -9,7 +9,7 @@ export interface TokenLifetime {
 }
 
 /** Returns the maximum age of tokens in milliseconds, or undefined if the instance sets none. */
-export function maxTokenAgeMs(app: App): number | undefined {
+export function getMaxTokenAgeMs(app: App): number | undefined {
   const seconds = app.settings.get("max_token_lifetime_secs");
   return seconds === undefined ? undefined : seconds * 1000;
 }
@@ -18,18 +18,18 @@ export function maxTokenAgeMs(app: App): number | undefined {
  * Returns when the token expires; undefined: never. The maximum age applies to existing tokens too, from the moment it
  * is set.
  */
-export function tokenExpiry(app: App, { created_at, expiration }: TokenLifetime): Date | undefined {
-  const cap = maxTokenAgeMs(app);
+export function computeTokenExpiry(app: App, { created_at, expiration }: TokenLifetime): Date | undefined {
+  const cap = getMaxTokenAgeMs(app);
   if (cap === undefined) return expiration ?? undefined;
   const oldest = created_at.getTime() + cap;
   return new Date(Math.min(oldest, expiration?.getTime() ?? oldest));
 }
 
-/** @throws BadRequest for a time in the past or beyond the maximum age */
+/** Checks the expiration that a caller asks for. @throws BadRequest for a time in the past or beyond the maximum age */
 export function requireValidExpiration(app: App, expiration: Date): void {
   const now = app.clock();
   if (expiration <= now) throw new BadRequest("body field `expiration`: must be a time to come");
-  const cap = maxTokenAgeMs(app);
+  const cap = getMaxTokenAgeMs(app);
   if (cap === undefined || expiration.getTime() - now.getTime() <= cap) return;
   const latest = new Date(now.getTime() + cap).toISOString();
   throw new BadRequest(

@@ -129,7 +129,10 @@ export function isScopeAllowed(
   return grants.length === 0 || grants.some((grant) => grantAllows(grant, scope, resource));
 }
 
-/** @throws Forbidden when the token is restricted and does not cover the operation */
+/**
+ * Checks that the scopes of a token cover an operation on a resource.
+ * @throws Forbidden when the token is restricted and does not cover the operation
+ */
 export function requireScope(identity: Identity, scope: OperationScope, resource: string | undefined): void {
   if (isScopeAllowed(identity, scope, resource)) return;
   const needed = [scope.domain, scope.action, scope.kind, resource]
@@ -149,14 +152,17 @@ export function isTriggerToken({ token }: Identity): boolean {
   return grant.resources.length === 1 && !grant.resources[0]!.endsWith("*");
 }
 
-/** @throws Forbidden for a token that can only run one script or flow */
+/**
+ * Rejects tokens that were created to run one script or flow.
+ * @throws Forbidden for a token that can only run one script or flow
+ */
 export function requireNoTriggerToken(identity: Identity): void {
   if (!isTriggerToken(identity)) return;
   throw new Forbidden("the token may only run the script or flow it was created for, and read those runs");
 }
 
 /** Returns the tags of the jobs that the token may run and see; undefined: all jobs. */
-export function allowedTags(identity: Identity | undefined): string[] | undefined {
+export function listAllowedTags(identity: Identity | undefined): string[] | undefined {
   return parseTagFilter(identity?.token?.scopes);
 }
 
@@ -166,9 +172,9 @@ function parseTagFilter(scopes: string[] | undefined): string[] | undefined {
   return filters.flatMap((filter) => filter.slice(TAG_FILTER_PREFIX.length).split(","));
 }
 
-/** @throws Forbidden when the token may not run jobs of this tag */
+/** Checks that a token may run jobs of a tag. @throws Forbidden when the token may not run jobs of this tag */
 export function requireAllowedTag(identity: Identity, tag: string): void {
-  const tags = allowedTags(identity);
+  const tags = listAllowedTags(identity);
   if (!tags || tags.includes(tag)) return;
   throw new Forbidden(`the token runs and sees jobs with the tag ${tags.join(" or ")} only, not ${tag}`);
 }

@@ -10,9 +10,9 @@ import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
 import type { App, Identity } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { users } from "../people/user-tables.ts";
-import { type CachedToken, invalidateTokens, loadCachedToken, tokenCache } from "./cache.ts";
+import { type CachedToken, getTokenCache, invalidateTokens, loadCachedToken } from "./cache.ts";
 import { findLocalJob, findRemoteJob, mayBeRemoteJob } from "./job-tokens.ts";
-import { tokenExpiry } from "./lifetime.ts";
+import { computeTokenExpiry } from "./lifetime.ts";
 import { TOKEN_PREFIX_CHARS, tokens } from "./tables.ts";
 
 const TOKEN_CHARS = 32;
@@ -28,7 +28,7 @@ export function resolveToken(app: App, value: string): Identity | undefined | Pr
   if (job) return job;
   const cached_hash = hashes.get(value);
   const hash = cached_hash ?? sha256(value);
-  const cache = tokenCache(app);
+  const cache = getTokenCache(app);
   const known = cache.entries.get(hash);
   if (known === undefined) {
     return mayBeRemoteJob(app, value) ? findRemoteJob(app, value) : resolveUncached(app, hash);
@@ -45,7 +45,7 @@ const hashes = new Cache<string>({ max: 1_000 });
 function recordUse(app: App, hash: string, known: CachedToken): Identity | undefined {
   const now = app.clock();
   if (isExpired(app, known, now)) return undefined;
-  const uses = tokenCache(app).lastUses;
+  const uses = getTokenCache(app).lastUses;
   if (!uses.has(hash)) uses.set(hash, now);
   return known.identity;
 }
@@ -56,7 +56,7 @@ async function resolveUncached(app: App, hash: string): Promise<Identity | undef
 }
 
 function isExpired(app: App, { lifetime }: CachedToken, now: Date): boolean {
-  const end = tokenExpiry(app, lifetime);
+  const end = computeTokenExpiry(app, lifetime);
   return end !== undefined && end <= now;
 }
 
@@ -79,7 +79,7 @@ async function findToken(app: App, hash: string): Promise<CachedToken | null> {
         label: row.token.label ?? undefined,
         scopes: row.token.scopes ?? undefined,
         workspace_id: row.token.workspace_id ?? undefined,
-        expiration: tokenExpiry(app, row.token),
+        expiration: computeTokenExpiry(app, row.token),
         job: undefined,
       },
     },
@@ -91,7 +91,7 @@ async function findToken(app: App, hash: string): Promise<CachedToken | null> {
  * cannot be stored are kept for the next flush.
  */
 export async function flushTokenUses(app: App): Promise<void> {
-  const { lastUses } = tokenCache(app);
+  const { lastUses } = getTokenCache(app);
   const rows = [...lastUses];
   lastUses.clear();
   try {

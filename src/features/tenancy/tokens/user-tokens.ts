@@ -9,7 +9,7 @@ import { users } from "../people/user-tables.ts";
 import { workspaces } from "../workspaces/tables.ts";
 import { invalidateTokens } from "./cache.ts";
 import { isMachineLabel } from "./labels.ts";
-import { requireValidExpiration, type TokenLifetime, tokenExpiry } from "./lifetime.ts";
+import { computeTokenExpiry, requireValidExpiration, type TokenLifetime } from "./lifetime.ts";
 import { isScopeSubset, requireValidScope } from "./scopes.ts";
 import { issueToken, type NewToken } from "./service.ts";
 import { TOKEN_PREFIX_CHARS, tokens } from "./tables.ts";
@@ -95,7 +95,7 @@ export const LISTED_TOKEN_COLUMNS = {
 
 /** Replaces the expiration by the effective one, which the instance's maximum age may shorten. */
 export function toListedToken<T extends TokenLifetime>(app: App, row: T): T {
-  return { ...row, expiration: tokenExpiry(app, row) ?? null };
+  return { ...row, expiration: computeTokenExpiry(app, row) ?? null };
 }
 
 /**

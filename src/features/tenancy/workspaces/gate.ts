@@ -48,7 +48,7 @@ export function closeTemporarily(app: App, workspace_id: string, why: string, mo
  * Returns what happens to a queued job of the workspace that is about to start; undefined: it starts. On PostgreSQL the
  * claim itself also skips archived and moving workspaces, even if this server missed the message.
  */
-export function queuedJobPolicy(app: App, workspace_id: string): "canceled" | "held" | undefined {
+export function getQueuedJobPolicy(app: App, workspace_id: string): "canceled" | "held" | undefined {
   const closed = closedWorkspaces(app).get(workspace_id);
   if (!closed) return undefined;
   return closed.isMoving ? "held" : "canceled";

@@ -184,9 +184,9 @@ export async function encryptSecret(
 }
 
 /** Returns the purpose of an encrypted job argument: it names the user, so other users' jobs cannot decrypt it. */
-export const argumentPurpose = (email: string) => `argument of ${email}`;
+export const createArgumentPurpose = (email: string) => `argument of ${email}`;
 
-/** @throws BadRequest when the text was encrypted for another workspace or purpose, or not by this service */
+/** Decrypts a text. @throws BadRequest if it is of another workspace or purpose, or not encrypted by this service */
 export async function decryptSecret(
   app: App,
   db: Reader,
@@ -251,7 +251,7 @@ export async function createReencrypter(
   );
   return (text, email) => {
     for (const old of exchanged) {
-      for (const purpose of [argumentPurpose(email), undefined]) {
+      for (const purpose of [createArgumentPurpose(email), undefined]) {
         const plain = decrypt(old, text, associatedData(workspace_id, purpose));
         if (plain !== undefined) return encrypt(key.bytes, plain, associatedData(workspace_id, purpose));
       }

@@ -7,17 +7,17 @@ import { createRandomText } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceScope } from "../../../platform/app/context.ts";
 import { workspaces } from "./tables.ts";
 
-/** Parent folder of all workspaces' folders. */
-export const storageDirectory = ({ config }: App): string => join(config.data_dir, "storage");
+/** Returns the parent folder of all workspaces' folders. */
+export const getStorageDirectory = ({ config }: App): string => join(config.data_dir, "storage");
 
 /** Returns the folder of a workspace's files. It stays the same when the workspace's id changes. */
-export async function workspaceDirectory({ app, caller }: WorkspaceScope): Promise<string> {
+export async function getWorkspaceDirectory({ app, caller }: WorkspaceScope): Promise<string> {
   const { workspace_id } = caller.member;
   const [row] = await app.db.read
     .select({ folder: workspaces.storage_folder })
     .from(workspaces)
     .where(eq(workspaces.id, workspace_id));
-  return join(storageDirectory(app), row?.folder ?? workspace_id);
+  return join(getStorageDirectory(app), row?.folder ?? workspace_id);
 }
 
 /**
@@ -25,16 +25,16 @@ export async function workspaceDirectory({ app, caller }: WorkspaceScope): Promi
  * workspace, or remain from an interrupted deletion.
  * @returns null if the workspace's id can be used as its name
  */
-export async function newStorageFolder(app: App, workspace_id: string): Promise<string | null> {
+export async function createStorageFolderName(app: App, workspace_id: string): Promise<string | null> {
   const [used] = await app.db.read
     .select({ id: workspaces.id })
     .from(workspaces)
     .where(eq(workspaces.storage_folder, workspace_id));
-  const isFree = !used && !existsSync(join(storageDirectory(app), workspace_id));
+  const isFree = !used && !existsSync(join(getStorageDirectory(app), workspace_id));
   return isFree ? null : `${workspace_id}.${createRandomText(8)}`;
 }
 
 /** Deletes a workspace's files on this server. Objects in a bucket stay. */
 export async function removeStorageFolder(app: App, folder: string): Promise<void> {
-  await rm(join(storageDirectory(app), folder), { recursive: true, force: true });
+  await rm(join(getStorageDirectory(app), folder), { recursive: true, force: true });
 }

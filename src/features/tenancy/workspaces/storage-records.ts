@@ -54,7 +54,7 @@ export type S3Resource = z.output<typeof S3Resource>;
  * Returns the service's address, such as `https://s3.eu-west-1.amazonaws.com`. A scheme in `endPoint` overrides
  * `useSSL`.
  */
-export function storageEndpoint({ endPoint, region, useSSL, port }: S3Resource): string {
+export function getStorageEndpoint({ endPoint, region, useSSL, port }: S3Resource): string {
   const [, scheme = useSSL ? "https" : "http", given] = /^(?:(https?):\/\/)?(.*?)\/*$/.exec(endPoint)!;
   const host = given || `s3.${region}.amazonaws.com`;
   return `${scheme}://${host}${port === undefined || /:\d+$/.test(host) ? "" : `:${port}`}`;

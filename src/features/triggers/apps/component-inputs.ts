@@ -47,7 +47,11 @@ export async function createComponentInputs(
   return { ...open, ...static_inputs };
 }
 
-/** @param resources set if the input may refer to resources that the caller may read */
+/**
+ * Resolves the resource references in the inputs of a caller, and rejects all other references.
+ * @param resources set if the input may refer to resources that the caller may read
+ * @throws Forbidden
+ */
 async function resolveInputReferences(input: Inputs, resources: ReferenceRights | undefined): Promise<void> {
   await replaceReferences(input, async (text, at) => {
     const brought = text.startsWith(RESOURCE_PREFIX) ? await resources?.bringResource(text, at) : undefined;

@@ -29,7 +29,7 @@ async function createAppSecret(
   return `${id}-${signature.toString("hex")}`;
 }
 
-/** @throws NotFound for an invalid secret */
+/** Returns the app at a secret address. @throws NotFound for an invalid secret */
 async function getAppBySecret(app: App, workspace_id: string, secret: string): Promise<AppRow> {
   const id = /^(\d{1,15})-[0-9a-f]{64}$/.exec(secret)?.[1];
   const unknown = () => new NotFound(`public app in workspace ${workspace_id}`);

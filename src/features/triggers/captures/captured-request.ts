@@ -3,7 +3,11 @@ import { BadRequest } from "../../../lib/errors.ts";
 import { readBytes } from "../../../platform/http/input.ts";
 import { createArguments, readTextPayload } from "../../runs/arguments/arguments.ts";
 import { type Payload, parsePayload } from "../../runs/arguments/payload.ts";
-import { formatEvent, visibleHeaders, visibleQuery } from "../../runs/arguments/preprocessor-input.ts";
+import {
+  filterVisibleHeaders,
+  filterVisibleQuery,
+  formatEvent,
+} from "../../runs/arguments/preprocessor-input.ts";
 import { parseRoute, RouteTable } from "../http/route-table.ts";
 import { mergeRouteArguments } from "../http/serve/input.ts";
 import type { CapturedInput } from "./captures.ts";
@@ -20,7 +24,7 @@ export interface WebhookOptions {
   include_query?: string | undefined;
 }
 
-/** @throws BadRequest, PayloadTooLarge */
+/** Reads a webhook request to be captured. @throws BadRequest, PayloadTooLarge */
 export async function readWebhookCapture(request: Request, options: WebhookOptions): Promise<CapturedInput> {
   const shown = maskSecrets(request);
   const payload = await readCapturedPayload(request);
@@ -32,6 +36,7 @@ export async function readWebhookCapture(request: Request, options: WebhookOptio
 }
 
 /**
+ * Reads a request to an HTTP route to be captured.
  * @param path the requested path, below the capture URL
  * @param config the route's settings: `route_path` gives the parameters, `raw_string` and `wrap_body` the form of the
  * arguments
@@ -58,7 +63,7 @@ export async function readRouteCapture(
 }
 
 function describeRequest(shown: Request, { text }: Payload) {
-  return { raw_string: text, headers: visibleHeaders(shown), query: visibleQuery(shown) };
+  return { raw_string: text, headers: filterVisibleHeaders(shown), query: filterVisibleQuery(shown) };
 }
 
 function findParameters(route: string, method: string, path: string): Record<string, string> {

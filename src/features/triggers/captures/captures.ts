@@ -90,12 +90,12 @@ export async function listCaptures(
   return rows.map(toRecord);
 }
 
-/** @throws NotFound, Forbidden */
+/** Returns a capture. @throws NotFound, Forbidden */
 export async function getCapture(ctx: WorkspaceContext, id: string) {
   return toRecord(await getRow(ctx, id));
 }
 
-/** @throws NotFound, Forbidden */
+/** Deletes a capture. @throws NotFound, Forbidden */
 export async function deleteCapture(ctx: WorkspaceContext, id: string): Promise<void> {
   const { path, ...row } = await getRow(ctx, id);
   await ctx.write({ resource: path, parameters: { id: String(row.id) } }, async (tx) => {

@@ -5,7 +5,7 @@ import { NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import { aclOf, itemKindsOf } from "../../tenancy/rights/item-kinds.ts";
+import { findAcl, listItemKinds } from "../../tenancy/rights/item-kinds.ts";
 import { type CaptureConfig, type CaptureKind, captureConfigs } from "./tables.ts";
 
 /** How long a config stays active after its last ping. */
@@ -44,8 +44,8 @@ export async function requireCaptureAccess(
 ): Promise<CapturedRunnable> {
   const path = parsePath(given);
   const { workspace_id } = ctx.caller.member;
-  const kind = itemKindsOf(ctx.app).get(is_flow ? "flow" : "script");
-  requireWriteAccess(ctx.caller.member, path, await aclOf(ctx.app.db.read, kind, workspace_id, path));
+  const kind = listItemKinds(ctx.app).get(is_flow ? "flow" : "script");
+  requireWriteAccess(ctx.caller.member, path, await findAcl(ctx.app.db.read, kind, workspace_id, path));
   return { workspace_id, path, is_flow };
 }
 

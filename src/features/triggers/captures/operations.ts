@@ -167,7 +167,7 @@ const deleteCapture = operation({
   },
 });
 
-/** @throws BadRequest */
+/** Parses the kind of a trigger in a URL. @throws BadRequest */
 function parseTriggerKind(given: string): CaptureKind {
   const { data, error } = TriggerKind.safeParse(given);
   if (error) throw new BadRequest(error.issues[0]!.message);

@@ -34,7 +34,7 @@ const common = {
   responds: { ...responds.raw("text/plain", "empty, once it is stored"), status: 204 },
 } as const;
 
-/** @throws NotFound unless a user is capturing for it */
+/** Returns the capture config of a trigger while it is active. @throws NotFound unless a user is capturing for it */
 async function requireActiveConfig({ app }: Context, place: CapturePlace): Promise<CaptureConfig> {
   const config = await findActiveConfig(app, place);
   if (config) return config;

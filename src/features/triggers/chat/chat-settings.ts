@@ -10,7 +10,7 @@ const ChatClient = z.looseObject({
   signing_secret: z.string().min(1).optional().catch(undefined),
 });
 
-/** @throws NotFound if it is not set */
+/** Returns the secret with which the chat product signs its requests. @throws NotFound if it is not set */
 export function getSigningSecret(app: App): string {
   const { signing_secret } = ChatClient.parse(app.settings.get("oauths")?.[CHAT_CLIENT] ?? {});
   if (signing_secret !== undefined) return signing_secret;

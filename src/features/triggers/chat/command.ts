@@ -8,7 +8,7 @@ import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { escapeReferences } from "../../runs/arguments/caller-references.ts";
 import { verifySignatureWithKey } from "../../runs/submit/signatures.ts";
-import { groupRunAs } from "../../tenancy/people/members.ts";
+import { formatGroupRunAs } from "../../tenancy/people/members.ts";
 import { CHAT_GROUP } from "../../tenancy/people/server-groups.ts";
 import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { submitAsGroup } from "../handlers/submit-as-group.ts";
@@ -71,7 +71,7 @@ async function startCommand(app: App, command: z.output<typeof Command>): Promis
     kind: "chat",
     created_by: `chat-${command.user_name}`,
   } as const;
-  const runner = { workspace_id, email: groupRunAs(CHAT_GROUP).email };
+  const runner = { workspace_id, email: formatGroupRunAs(CHAT_GROUP).email };
   const id = await submitAsGroup(app, trigger, {
     target: parseRunnablePath(script) ?? { path: script },
     args: parseJson(await escapeReferences(app, runner, JSON.stringify(command))) as Record<string, unknown>,

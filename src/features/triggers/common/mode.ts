@@ -6,7 +6,7 @@ import { optional } from "../../../lib/zod.ts";
 export const TriggerMode = optional(z.enum(["enabled", "disabled", "suspended"]));
 type TriggerMode = z.output<typeof TriggerMode>;
 
-/** A trigger is enabled if both fields say so. */
+/** Whether a trigger is enabled: both fields must say so. */
 export function isTriggerEnabled(enabled: boolean | undefined, mode: TriggerMode): boolean {
   return (enabled ?? true) && (mode ?? "enabled") === "enabled";
 }

@@ -95,7 +95,7 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
     return this.#kind.one;
   }
 
-  /** @throws NotFound if there is none that the caller may read */
+  /** Returns the trigger at a path. @throws NotFound if there is none that the caller may read */
   async get(ctx: WorkspaceContext, path: string, db: Reader = ctx.app.db.read): Promise<Row> {
     const { member } = ctx.caller;
     const row = await this.#find(ctx, db, path);
@@ -139,7 +139,7 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
     return rows.filter(wanted).slice(offset, offset + limit);
   }
 
-  /** @throws BadRequest if the path is taken, and errors of `check` */
+  /** Creates a trigger in one transaction. @throws BadRequest if the path is taken, and errors of `check` */
   async insert(
     ctx: WorkspaceContext,
     body: TriggerInput<Row, Own> & { path: string },
@@ -165,14 +165,14 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
     return this.#change(ctx, { path, changes, parameters }, check);
   }
 
-  /** @throws NotFound, Forbidden */
+  /** Enables or disables a trigger. @throws NotFound, Forbidden */
   async setEnabled(ctx: WorkspaceContext, path: string, enabled: boolean): Promise<void> {
     await this.getWritable(ctx, path);
     const changes = { enabled } as Partial<Row>;
     await this.#change(ctx, { path, changes, parameters: { enabled: String(enabled) } });
   }
 
-  /** @throws NotFound, Forbidden */
+  /** Deletes a trigger. @throws NotFound, Forbidden */
   async delete(ctx: WorkspaceContext, path: string): Promise<void> {
     await this.getWritable(ctx, path);
     await ctx.write({ resource: path }, async (tx) => {

@@ -2,7 +2,7 @@
 import { asc, lte } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";
-import { handlerTaskOf } from "./outbox.ts";
+import { getHandlerTask } from "./outbox.ts";
 import { processHandlerCall } from "./start-handler.ts";
 import { handlerCalls } from "./tables.ts";
 
@@ -27,6 +27,6 @@ export function createHandlerTask(app: App): PeriodicTask {
       return next?.next_at;
     },
   });
-  handlerTaskOf(app).wake = task.wake;
+  getHandlerTask(app).wake = task.wake;
   return task;
 }

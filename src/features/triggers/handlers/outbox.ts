@@ -2,7 +2,7 @@
  * Transactional outbox of handlers: the transaction that completes a job inserts a row per handler to start. So each
  * failure is handled exactly once, whatever happens to the server. Successful jobs without a schedule cost nothing.
  *
- * Every completion calls `noteHandlers` (as `on.jobEnded`): steps and scripts by `completeWithTransition`, queued jobs
+ * Every completion calls `recordHandlerCalls` (as `on.jobEnded`): steps and scripts by `completeWithTransition`, queued jobs
  * when they are canceled. It also counts the runs of schedules. `handler-task.ts` then runs `start-handler.ts`, which
  * deletes the row in the transaction that inserts the handler's job. Jobs that the server starts for no user run as a
  * group (`submit-as-group.ts`).
@@ -17,7 +17,7 @@ import { countRun } from "../schedules/count-runs.ts";
 import { type HandlerCall, handlerCalls, type Occasion } from "./tables.ts";
 
 /** Wakes the task that starts handlers; a no-op where there is none. */
-export const handlerTaskOf = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
+export const getHandlerTask = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
 /** `trigger_kind` of a handler's job. */
 export const HANDLER_TRIGGER = "error_handler";
@@ -32,7 +32,7 @@ function canHaveHandlers(job: EndedJob, status: JobStatus): boolean {
 }
 
 /** Returns the work that stores the handlers to start for a completed job; undefined if there are none, as for most. */
-export const noteHandlers: JobEndListener = (app, job, status) =>
+export const recordHandlerCalls: JobEndListener = (app, job, status) =>
   canHaveHandlers(job, status) ? (tx) => store(app, tx, job, status) : undefined;
 
 async function store(app: App, tx: Tx, job: EndedJob, status: JobStatus): Promise<void> {
@@ -70,5 +70,5 @@ async function insertCall(
     .insert(handlerCalls)
     .values({ ...row, ...more })
     .onConflictDoNothing();
-  tx.afterCommit(handlerTaskOf(app).wake);
+  tx.afterCommit(getHandlerTask(app).wake);
 }

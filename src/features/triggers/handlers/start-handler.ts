@@ -16,7 +16,7 @@ import {
   submitTriggered,
 } from "../../runs/submit/triggered.ts";
 import { raiseAlert } from "../../signals/alerts/service.ts";
-import { groupRunAs } from "../../tenancy/people/members.ts";
+import { formatGroupRunAs } from "../../tenancy/people/members.ts";
 import { ERROR_HANDLER_GROUP } from "../../tenancy/people/server-groups.ts";
 import { hasErrorHandler } from "../../tenancy/workspaces/error-handler-cache.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
@@ -64,7 +64,10 @@ export async function processHandlerCall(app: App, call: HandlerCall): Promise<v
   }
 }
 
-/** @returns undefined if no handler is configured for the job (any more) */
+/**
+ * Determines the script or flow to start for a completed job, and its arguments.
+ * @returns undefined if no handler is configured for the job (any more)
+ */
 async function planHandler(app: App, call: HandlerCall): Promise<HandlerStart | undefined> {
   const { workspace_id } = call;
   const [job] = await app.db.read
@@ -90,7 +93,10 @@ async function planHandler(app: App, call: HandlerCall): Promise<HandlerStart | 
   return schedule && planScheduleHandler(app, job, call, schedule);
 }
 
-/** The instance's handler receives every failure, also those for which the workspace's handler is muted. */
+/**
+ * Plans the call of the instance's handler. It receives every failure, also those for which the workspace's handler is
+ * muted.
+ */
 async function planInstanceHandler(app: App, job: Job): Promise<HandlerStart | undefined> {
   const named = app.config.instance_error_handler;
   if (!named) return undefined;
@@ -105,7 +111,7 @@ async function planInstanceHandler(app: App, job: Job): Promise<HandlerStart | u
 
 const handlerGroupRunAs = (workspace_id: string) => ({
   workspace_id,
-  email: groupRunAs(ERROR_HANDLER_GROUP).email,
+  email: formatGroupRunAs(ERROR_HANDLER_GROUP).email,
 });
 
 async function findSchedule(
@@ -200,7 +206,7 @@ async function startHandler(app: App, call: HandlerCall, wanted: HandlerStart): 
   await submitTriggered(ctx, submission, trigger, options);
 }
 
-/** @returns false if another server has processed the row */
+/** Deletes the outbox row of a handler. @returns false if another server has processed the row */
 async function deleteCall(tx: Tx, { job_id, occasion }: HandlerCall): Promise<boolean> {
   const taken = await tx
     .delete(handlerCalls)

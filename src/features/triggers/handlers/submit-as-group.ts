@@ -5,7 +5,7 @@ import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { createSubmission, type RunOptions } from "../../runs/submit/submission.ts";
 import { type RelockTarget, resolveTarget } from "../../runs/submit/target.ts";
 import { createTriggerContext, submitTriggered, type Trigger } from "../../runs/submit/triggered.ts";
-import { groupRunAs } from "../../tenancy/people/members.ts";
+import { formatGroupRunAs } from "../../tenancy/people/members.ts";
 
 export interface GroupSubmission {
   target: RelockTarget;
@@ -14,6 +14,7 @@ export interface GroupSubmission {
 }
 
 /**
+ * Submits a job that runs as a group.
  * @param guard called in the transaction that stores the job; false: nothing is stored
  * @returns the job's id; undefined if the guard returned false
  * @throws NotFound, BadRequest if it cannot run
@@ -24,7 +25,7 @@ export async function submitAsGroup(
   { target, args, options }: GroupSubmission,
   guard?: (tx: Tx) => Promise<boolean>,
 ): Promise<string | undefined> {
-  const runs_as = groupRunAs(group);
+  const runs_as = formatGroupRunAs(group);
   const trigger = { ...how, email: runs_as.email };
   const ctx = await createTriggerContext(app, trigger, guard);
   const found = await resolveTarget(asAdmin(ctx), target);
@@ -32,7 +33,7 @@ export async function submitAsGroup(
   return submitTriggered(ctx, { ...submission, runs_as: submission.runs_as ?? runs_as }, trigger, options);
 }
 
-/** The handler is found with an admin's rights: the admin who configured it could read it. */
+/** Returns the context with an admin's rights, to find the handler: the admin who configured it could read it. */
 function asAdmin(ctx: WorkspaceContext): WorkspaceContext {
   return { ...ctx, caller: { ...ctx.caller, member: { ...ctx.caller.member, is_admin: true } } };
 }

@@ -9,7 +9,7 @@ import { keepUnknownFields, mergeUnknownFields } from "../../tenancy/rights/unkn
 import { isTriggerEnabled, TriggerMode, toTriggerMode } from "../common/mode.ts";
 import { createTriggerOperations, triggerRecordFields } from "../common/trigger-operations.ts";
 import { getActiveRoutes } from "./active-routes.ts";
-import { routeKey } from "./route-conflicts.ts";
+import { createRouteKey } from "./route-conflicts.ts";
 import * as service from "./service.ts";
 import { AUTHENTICATION_METHODS, HTTP_METHODS, type HttpTrigger, REQUEST_TYPES } from "./tables.ts";
 
@@ -121,7 +121,7 @@ const toRecord = async (
   ...extra,
   ...row,
   mode: toTriggerMode(row.enabled),
-  error: (await getActiveRoutes(app)).errors.get(routeKey(row)),
+  error: (await getActiveRoutes(app)).errors.get(createRouteKey(row)),
   is_async: row.request_type === "async",
   requires_auth: row.authentication_method !== "none",
 });

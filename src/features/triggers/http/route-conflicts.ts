@@ -8,7 +8,7 @@ import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import { canRead, canWrite } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
-import { firstLiteralPart, listShapes, type RoutePlace, RouteTable } from "./route-table.ts";
+import { getFirstLiteralPart, listShapes, type RoutePlace, RouteTable } from "./route-table.ts";
 import { type HttpTrigger, httpTriggers } from "./tables.ts";
 
 type RouteCandidate = RoutePlace & Pick<HttpTrigger, "http_method">;
@@ -49,11 +49,11 @@ function sortByPrecedence(rows: readonly HttpTrigger[]): HttpTrigger[] {
 
 export interface ActiveRoutes {
   table: RouteTable<HttpTrigger>;
-  /** Errors of enabled routes that are not active, by `routeKey`. */
+  /** Errors of enabled routes that are not active, by `createRouteKey`. */
   errors: Map<string, string>;
 }
 
-export function routeKey({ workspace_id, path }: Pick<HttpTrigger, "workspace_id" | "path">): string {
+export function createRouteKey({ workspace_id, path }: Pick<HttpTrigger, "workspace_id" | "path">): string {
   return `${workspace_id}/${path}`;
 }
 
@@ -66,7 +66,7 @@ export function createActiveRoutes(rows: readonly HttpTrigger[]): ActiveRoutes {
     if (!foreign) table.add(route);
     else {
       errors.set(
-        routeKey(route),
+        createRouteKey(route),
         "not served: a route of another workspace answers some of the same requests; choose another `route_path`",
       );
     }
@@ -107,7 +107,7 @@ const isSame = (a: RouteCandidate, b: RouteCandidate) =>
   listShapes(a).some((shape) => listShapes(b).includes(shape));
 
 async function startsLikeAnotherWorkspace(db: Reader, row: RouteCandidate): Promise<boolean> {
-  const first = row.workspaced_route ? undefined : firstLiteralPart(row);
+  const first = row.workspaced_route ? undefined : getFirstLiteralPart(row);
   if (first === undefined || first === row.workspace_id) return false;
   const found = await db.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, first));
   return found.length > 0;

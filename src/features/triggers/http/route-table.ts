@@ -49,7 +49,7 @@ export interface RoutePlace {
 }
 
 /** Returns the first part of the route if it is literal; undefined if it is a parameter. */
-export function firstLiteralPart(route: RoutePlace): string | undefined {
+export function getFirstLiteralPart(route: RoutePlace): string | undefined {
   const first = listPatterns(route)[0]![0]!;
   return isLiteral(first) ? first : undefined;
 }

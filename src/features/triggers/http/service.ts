@@ -37,7 +37,10 @@ export const routeStore = new RouteStore(httpTriggers, {
 
 type RouteBody = Omit<TriggerInput<HttpTrigger, "placed_at">, "enabled">;
 
-/** @throws BadRequest naming the field or the conflicting route; Forbidden; NotFound for an unknown target */
+/**
+ * Creates an HTTP route.
+ * @throws BadRequest naming the field or the conflicting route; Forbidden; NotFound for an unknown target
+ */
 export async function createRoute(
   ctx: WorkspaceContext,
   body: RouteBody & { enabled: boolean },

@@ -52,7 +52,7 @@ export async function callTool(
   }
 }
 
-/** @throws NotFound, Forbidden, BadRequest */
+/** Creates the submission of the job that a tool call runs. @throws NotFound, Forbidden, BadRequest */
 async function createToolSubmission(
   ctx: WorkspaceContext,
   { kind, path }: ToolTarget,

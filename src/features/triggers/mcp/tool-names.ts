@@ -18,7 +18,7 @@ const HASH_SUFFIX = /_h[0-9a-f]{12}$/;
 const ESCAPES: Record<string, string> = { "/": "-", _: "__", "-": "_-" };
 const KIND_PREFIXES = { script: "s", flow: "f" } as const;
 
-/** `u/ann/send_mail` of a script → `s-u-ann-send__mail` */
+/** Formats the name of a tool: `u/ann/send_mail` of a script → `s-u-ann-send__mail`. */
 export function formatToolName({ kind, path }: ToolTarget): string {
   const text = `${KIND_PREFIXES[kind]}/${path}`;
   const parts = [...text].map((char) => ESCAPES[char] ?? char);
@@ -33,7 +33,10 @@ export function formatToolName({ kind, path }: ToolTarget): string {
   return head + end;
 }
 
-/** @returns the target; "hashed" if the name must be looked up; undefined for an invalid name */
+/**
+ * Parses the name of a tool.
+ * @returns the target; "hashed" if the name must be looked up; undefined for an invalid name
+ */
 export function parseToolName(name: string): ToolTarget | "hashed" | undefined {
   if (HASH_SUFFIX.test(name) && name.length <= MAX_NAME_CHARS) return "hashed";
   const text = name.replace(/_([_-])|-/g, (_, char?: string) => char ?? "/");

@@ -1,9 +1,9 @@
 /** Recomputes next times of schedules after the clock was set back: they are wall-clock times. */
 import { and, eq, gt } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
+import { computeNextRunTime } from "./cron/cron.ts";
+import { getScheduler } from "./get-scheduler.ts";
 import { planNextRun } from "./planned-run.ts";
-import { nextRunTime } from "./rule/cron.ts";
-import { schedulerOf } from "./scheduler-of.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 /** Recomputes the next times, and stores those that are earlier than before. */
@@ -23,13 +23,13 @@ export async function rescheduleAfterSetBack(app: App): Promise<void> {
       if (changed) await planNextRun(app, tx, changed);
     });
   }
-  schedulerOf(app).wake();
+  getScheduler(app).wake();
 }
 
 /** Returns undefined if the stored time is correct. */
 function earlierTime(row: Schedule, now: Date): Date | undefined {
   try {
-    const next_at = nextRunTime(row, now);
+    const next_at = computeNextRunTime(row, now);
     return next_at && next_at < row.next_at! ? next_at : undefined;
   } catch {
     // The error is found when the schedule is due, and shown on it.

@@ -35,7 +35,7 @@ type OwnHandlers = Pick<Schedule, "on_failure" | "on_recovery" | "on_success" | 
  * Returns the fields that a new schedule takes from the defaults, for each handler it does not name itself. The
  * workspace's error handler stays muted if the schedule mutes it.
  */
-export function defaultHandlerFields(
+export function createDefaultHandlerFields(
   { on_failure, on_recovery, on_success, ws_error_handler_muted }: OwnHandlers,
   settings: WorkspaceSettingValues,
 ): Partial<Schedule> {

@@ -2,12 +2,12 @@ import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { scheduleSection } from "./archive.ts";
 import { rescheduleAfterSetBack } from "./clock-change.ts";
+import { getScheduler } from "./get-scheduler.ts";
 import { scheduleOperations } from "./operations.ts";
-import { planAfterCanceled } from "./planned-run.ts";
+import { planRunAfterCancellation } from "./planned-run.ts";
 import { findPrimarySchedule } from "./primary-schedule.ts";
 import { createPlanRepair } from "./repair-plans.ts";
 import { createScheduler } from "./scheduler.ts";
-import { schedulerOf } from "./scheduler-of.ts";
 import { schedules } from "./tables.ts";
 
 export const feature = defineFeature({
@@ -50,9 +50,9 @@ export const feature = defineFeature({
     },
   ],
   on: {
-    userRenamed: async (app, tx) => tx.afterCommit(() => schedulerOf(app).wake()),
+    userRenamed: async (app, tx) => tx.afterCommit(() => getScheduler(app).wake()),
     clockSetBack: rescheduleAfterSetBack,
-    jobEnded: planAfterCanceled,
+    jobEnded: planRunAfterCancellation,
   },
   loops: [
     { name: "scheduler", roles: ["all"], create: createScheduler },

@@ -10,15 +10,15 @@ import {
 } from "../../../platform/http/operation.ts";
 import { RetrySchema } from "../../code/flows/value/open-flow.ts";
 import { jsonFilter } from "../../runs/api/lists/json-filter.ts";
-import { withNotOffered } from "../../tenancy/rights/not-offered.ts";
+import { addNotOfferedHeader } from "../../tenancy/rights/not-offered.ts";
 import {
   keepUnknownFields,
   mergeUnknownFields,
   type UnknownFields,
 } from "../../tenancy/rights/unknown-fields.ts";
 import { createTriggerOperations, triggerRecordFields } from "../common/trigger-operations.ts";
+import { computeEarliestRunTime, listNextRuns } from "./cron/cron.ts";
 import { HANDLER_TYPES, storeDefaultHandler } from "./default-handlers.ts";
-import { earliestRunTime, listNextRuns } from "./rule/cron.ts";
 import * as service from "./service.ts";
 import type { Schedule } from "./tables.ts";
 
@@ -106,13 +106,13 @@ export const createSchedule = operation({
   method: "POST",
   path: `${base}/create`,
   access: "author",
-  summary: "Create a schedule that runs a script or flow by a cron rule, in a time zone",
+  summary: "Create a schedule that runs a script or flow by a cron expression, in a time zone",
   body: NewSchedule,
   responds: responds.created("the schedule's path"),
   audit: { operation: "schedule.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await service.createSchedule(ctx, withKept(body) as service.ScheduleBody);
-    return withNotOffered(body.path, body.extra);
+    return addNotOfferedHeader(body.path, body.extra);
   },
 });
 
@@ -127,7 +127,7 @@ export const updateSchedule = operation({
   audit: { operation: "schedule.edit", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     await service.updateSchedule(ctx, path, withKept(body) as Parameters<typeof service.updateSchedule>[2]);
-    return withNotOffered(path, body.extra);
+    return addNotOfferedHeader(path, body.extra);
   },
 });
 
@@ -213,7 +213,7 @@ export const previewSchedule = operation({
   access: "user",
   allowsWorkspaceTokens: true,
   scope: { domain: "schedules", action: "read" },
-  summary: "Preview the next times of a rule",
+  summary: "Preview the next times of a cron expression",
   body: z.object({
     schedule: z.string(),
     timezone: z.string(),
@@ -225,7 +225,7 @@ export const previewSchedule = operation({
   }),
   responds: responds.json(z.array(isoTimestamp)),
   run: ({ app }, { body: { schedule, timezone, paused_until, count = PREVIEW_COUNT } }) =>
-    listNextRuns(schedule, timezone, earliestRunTime(paused_until, app.clock()), count),
+    listNextRuns(schedule, timezone, computeEarliestRunTime(paused_until, app.clock()), count),
 });
 
 export const scheduleOperations: Operation[] = [

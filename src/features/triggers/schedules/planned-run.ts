@@ -15,8 +15,8 @@ import { jobs } from "../../../platform/queue/tables.ts";
 import { flows } from "../../code/flows/tables.ts";
 import { scripts } from "../../code/scripts/tables.ts";
 import { renderTagTemplate } from "../../runs/arguments/tag-template.ts";
-import { nextRunTime } from "./rule/cron.ts";
-import { schedulerOf } from "./scheduler-of.ts";
+import { computeNextRunTime } from "./cron/cron.ts";
+import { getScheduler } from "./get-scheduler.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 type Place = Pick<Schedule, "workspace_id" | "path">;
@@ -81,18 +81,18 @@ async function findDeployed(tx: Tx, { workspace_id, script_path, is_flow, tag }:
 }
 
 /** If a planned run is canceled or deleted, the schedule continues with the next time. */
-export const planAfterCanceled: JobEndListener = (app, { state, workspace_id, schedule_path }) => {
+export const planRunAfterCancellation: JobEndListener = (app, { state, workspace_id, schedule_path }) => {
   if (state !== "planned" || schedule_path === null) return undefined;
   return async (tx) => {
     const its = and(eq(schedules.workspace_id, workspace_id), eq(schedules.path, schedule_path));
     const [row] = await tx.select().from(schedules).where(its);
     if (!row?.next_at) return;
     const after = new Date(Math.max(row.next_at.getTime(), app.clock().getTime()));
-    const next_at = nextRunTime(row, after);
+    const next_at = computeNextRunTime(row, after);
     const still = and(its, eq(schedules.next_at, row.next_at));
     const [changed] = await tx.update(schedules).set({ next_at }).where(still).returning();
     if (!changed) return;
     await planNextRun(app, tx, changed);
-    tx.afterCommit(() => schedulerOf(app).wake());
+    tx.afterCommit(() => getScheduler(app).wake());
   };
 };

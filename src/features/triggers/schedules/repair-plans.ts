@@ -39,7 +39,10 @@ export function createPlanRepair(app: App): PeriodicTask {
   });
 }
 
-/** @returns the number of schedules that had no planned job at their next time */
+/**
+ * Plans the missing next runs of schedules.
+ * @returns the number of schedules that had no planned job at their next time
+ */
 async function planMissing(app: App): Promise<number> {
   const planned = app.db.read
     .select({ one: sql`1` })

@@ -4,14 +4,14 @@ import type { Tx } from "../../../database/database.ts";
 import { isTransient } from "../../../database/failure.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { unfinishedWhere } from "../../../platform/queue/queued-slices.ts";
+import { createUnfinishedCondition } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { addRetries } from "../../runs/submit/retrying.ts";
 import { createSubmission } from "../../runs/submit/submission.ts";
 import { resolveTarget } from "../../runs/submit/target.ts";
 import { createTriggerContext, submitTriggered, type Trigger } from "../../runs/submit/triggered.ts";
+import { computeNextRunTime } from "./cron/cron.ts";
 import { isPlannedFor, planNextRun, removePlannedRun } from "./planned-run.ts";
-import { nextRunTime } from "./rule/cron.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 /**
@@ -33,9 +33,9 @@ export async function runSchedule(app: App, row: Schedule): Promise<void> {
   );
   let next_at: Date | null;
   try {
-    next_at = nextRunTime(row, now);
+    next_at = computeNextRunTime(row, now);
   } catch (cause) {
-    // This machine does not know the rule or time zone; the schedule would stay due forever.
+    // This machine cannot parse the cron expression, or does not know the time zone; the schedule would stay due forever.
     const error = `the next time cannot be computed: ${(cause as Error).message}`;
     app.log.error({ ...about, error }, "a schedule has stopped until it is saved again");
     return void (await app.db.write(async (tx) => {
@@ -93,7 +93,7 @@ async function hasUnfinishedRun(app: App, { workspace_id, path, script_path }: S
     .select({ id: jobs.id })
     .from(jobs)
     .where(
-      unfinishedWhere(
+      createUnfinishedCondition(
         and(
           eq(jobs.workspace_id, workspace_id),
           eq(jobs.script_path, script_path),

@@ -7,8 +7,8 @@
 import { asc, isNotNull, lte } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";
+import { getScheduler } from "./get-scheduler.ts";
 import { runSchedule } from "./run-schedule.ts";
-import { schedulerOf } from "./scheduler-of.ts";
 import { schedules } from "./tables.ts";
 
 const BATCH_SIZE = 100;
@@ -57,6 +57,6 @@ export function createScheduler(app: App): PeriodicTask {
       return next?.next_at ?? undefined;
     },
   });
-  schedulerOf(app).wake = task.wake;
+  getScheduler(app).wake = task.wake;
   return task;
 }

@@ -10,10 +10,10 @@ import { jobs } from "../../../platform/queue/tables.ts";
 import { requireTarget, toTarget } from "../../runs/submit/target.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
 import { type TriggerInput, TriggerStore } from "../common/trigger-store.ts";
-import { defaultHandlerFields } from "./default-handlers.ts";
+import { computeNextRunTime, requireValidCron } from "./cron/cron.ts";
+import { createDefaultHandlerFields } from "./default-handlers.ts";
+import { getScheduler } from "./get-scheduler.ts";
 import { planNextRun, removePlannedRun } from "./planned-run.ts";
-import { nextRunTime, requireValidCron } from "./rule/cron.ts";
-import { schedulerOf } from "./scheduler-of.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 /** Columns about its runs, which the service sets. */
@@ -22,9 +22,9 @@ type RunColumns = "failed_times" | "failed_job" | "recovered_times" | "error" | 
 export const scheduleStore = new TriggerStore<Schedule, RunColumns>(schedules, {
   kind: "schedule",
   one: "a schedule",
-  anew: (row, now) => ({ error: null, next_at: row.enabled ? nextRunTime(row, now) : null }),
+  anew: (row, now) => ({ error: null, next_at: row.enabled ? computeNextRunTime(row, now) : null }),
   stored: (app, tx, place, row) => (row ? planNextRun(app, tx, row) : removePlannedRun(tx, place)),
-  changed: (app) => schedulerOf(app).wake(),
+  changed: (app) => getScheduler(app).wake(),
 });
 
 /** A schedule as its author writes it. */
@@ -32,17 +32,20 @@ export type ScheduleBody = TriggerInput<Schedule, RunColumns>;
 
 const HANDLER_FIELDS = ["on_failure", "on_recovery", "on_success"] as const;
 
-/** @throws BadRequest naming the field, Forbidden, NotFound for an unknown script or flow */
+/** Creates a schedule. @throws BadRequest naming the field, Forbidden, NotFound for an unknown script or flow */
 export async function createSchedule(ctx: WorkspaceContext, body: ScheduleBody): Promise<void> {
   const { app, caller } = ctx;
   const path = parsePath(body.path);
   requireWriteAccess(caller.member, path);
   await requireValidSchedule(ctx, body);
-  const handlers = defaultHandlerFields(body, await readSettings(app.db.read, caller.member.workspace_id));
+  const handlers = createDefaultHandlerFields(
+    body,
+    await readSettings(app.db.read, caller.member.workspace_id),
+  );
   await scheduleStore.insert(ctx, { ...body, ...handlers, path });
 }
 
-/** @throws BadRequest, Forbidden, NotFound */
+/** Changes the given fields of a schedule. @throws BadRequest, Forbidden, NotFound */
 export async function updateSchedule(
   ctx: WorkspaceContext,
   path: string,

@@ -9,7 +9,7 @@ export const schedules = table(
   {
     workspace_id: text("workspace_id").notNull(),
     path: text("path").notNull(),
-    /** Cron rule, with or without seconds. */
+    /** Cron expression, with or without seconds. */
     schedule: text("schedule").notNull(),
     /** IANA name of the time zone. */
     timezone: text("timezone").notNull(),

@@ -14,7 +14,7 @@ import { type TriggerInput, TriggerStore } from "../common/trigger-store.ts";
 import { type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 
 /** Wakes the listener after a change; a no-op where there is none. */
-export const listenerOf = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
+export const getListener = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
 /** Columns that the listener writes. */
 type LeaseColumns = "error" | "server_id" | "last_server_ping";
@@ -24,12 +24,12 @@ export const triggerStore = new TriggerStore<WebsocketTrigger, LeaseColumns>(web
   kind: "websocket_trigger",
   one: "a WebSocket trigger",
   anew: () => ({ error: null, server_id: null, last_server_ping: null }),
-  changed: (app) => listenerOf(app).wake(),
+  changed: (app) => getListener(app).wake(),
 });
 
 type TriggerBody = Omit<TriggerInput<WebsocketTrigger, LeaseColumns>, "enabled">;
 
-/** @throws BadRequest naming the field, Forbidden, NotFound for an unknown target */
+/** Creates a WebSocket trigger. @throws BadRequest naming the field, Forbidden, NotFound for an unknown target */
 export async function createTrigger(
   ctx: WorkspaceContext,
   body: TriggerBody & { enabled: boolean },
@@ -76,7 +76,10 @@ export function parseRunnableUrl(url: string): RelockTarget | undefined {
   return toTarget(path, kind === "flow");
 }
 
-/** @throws BadRequest for an invalid WebSocket URL (RFC 6455 §3) */
+/**
+ * Checks that a text is the URL of a WebSocket server, and returns it.
+ * @throws BadRequest for an invalid WebSocket URL (RFC 6455 §3)
+ */
 export function parseWebsocketUrl(url: string): string {
   const protocol = URL.parse(url)?.protocol;
   if (protocol === "ws:" || protocol === "wss:") return url;
@@ -101,5 +104,5 @@ export async function restartListening(
     .update(websocketTriggers)
     .set({ edited_at: app.clock(), server_id: null, last_server_ping: null })
     .where(and(eq(websocketTriggers.workspace_id, workspace_id), hasMoved));
-  tx.afterCommit(() => listenerOf(app).wake());
+  tx.afterCommit(() => getListener(app).wake());
 }

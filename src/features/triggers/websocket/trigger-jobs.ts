@@ -6,7 +6,7 @@ import { isJsonObject, parseSchemaJson } from "../../../lib/json/json.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { JobFinished } from "../../../platform/events/events.ts";
-import { escapeReferences, runAsOf } from "../../runs/arguments/caller-references.ts";
+import { determineRunAs, escapeReferences } from "../../runs/arguments/caller-references.ts";
 import { takesEvent } from "../../runs/arguments/preprocessor-input.ts";
 import { addRetries } from "../../runs/submit/retrying.ts";
 import { createSubmission } from "../../runs/submit/submission.ts";
@@ -29,7 +29,7 @@ export interface LeasedTrigger {
 }
 
 /** SQL condition for the row while this server holds the lease. */
-export function leaseCondition({ row, server }: LeasedTrigger) {
+export function createLeaseCondition({ row, server }: LeasedTrigger) {
   return and(
     eq(websocketTriggers.workspace_id, row.workspace_id),
     eq(websocketTriggers.path, row.path),
@@ -40,7 +40,7 @@ export function leaseCondition({ row, server }: LeasedTrigger) {
 
 /** Reads the current row: a key rotation re-encrypts values in it. */
 export async function readCurrentRow(app: App, held: LeasedTrigger): Promise<WebsocketTrigger> {
-  const [row] = await app.db.read.select().from(websocketTriggers).where(leaseCondition(held));
+  const [row] = await app.db.read.select().from(websocketTriggers).where(createLeaseCondition(held));
   return row ?? held.row;
 }
 
@@ -71,7 +71,7 @@ export interface StartedJob {
  * @returns undefined if the trigger is no longer leased by this server
  * @throws NotFound, BadRequest, Unavailable if it cannot start
  */
-export async function startForMessage(
+export async function startJobForMessage(
   app: App,
   held: LeasedTrigger,
   message: string,
@@ -82,8 +82,8 @@ export async function startForMessage(
   return startJob(app, held, toTarget(script_path, is_flow), { msg: message }, { url });
 }
 
-/** Runs a script or flow that returns the URL, or an initial message. @throws as `startForMessage` */
-export function startForResult(
+/** Runs a script or flow that returns the URL, or an initial message. @throws as `startJobForMessage` */
+export function startJobForResult(
   app: App,
   held: LeasedTrigger,
   target: RelockTarget,
@@ -92,7 +92,10 @@ export function startForResult(
   return startJob(app, held, target, args, undefined);
 }
 
-/** @throws BadRequest if the trigger can start nothing: its owner has left, or the workspace is archived */
+/**
+ * Checks that the trigger can start jobs with its owner's rights.
+ * @throws BadRequest if the trigger can start nothing: its owner has left, or the workspace is archived
+ */
 export async function requireOwner(app: App, held: LeasedTrigger): Promise<void> {
   await createTriggerContext(app, createTrigger(held));
 }
@@ -121,7 +124,7 @@ async function startJob(
     const input = takesEvent(parameters)
       ? { event: { kind: TRIGGER_KIND, ...args, ...event } }
       : { ...args, wm_trigger: { kind: TRIGGER_KIND, websocket: event } };
-    const runner = runAsOf(ctx, submission.runs_as);
+    const runner = determineRunAs(ctx, submission.runs_as);
     submission.preprocessor_input = await escapeReferences(app, runner, JSON.stringify(input));
   }
   const tried = event
@@ -135,7 +138,7 @@ async function renewLease(app: App, tx: Tx, held: LeasedTrigger): Promise<boolea
   const rows = await tx
     .update(websocketTriggers)
     .set({ last_server_ping: app.clock() })
-    .where(leaseCondition(held))
+    .where(createLeaseCondition(held))
     .returning({ path: websocketTriggers.path });
   return rows.length > 0;
 }

@@ -7,7 +7,7 @@ import { Forbidden, TooManyRequests, Unauthorized } from "../../../lib/errors.ts
 import type { App } from "../../app/context.ts";
 import type { Operation } from "../operation.ts";
 import { isCrossSite, type Site } from "./credentials.ts";
-import { addressOf } from "./proxies.ts";
+import { getCallerAddress } from "./proxies.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 
 /** Delay of responses to failed authentication above the rate limit. */
@@ -29,16 +29,19 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
   let delayed = 0;
 
   function tooMany(request: Request): TooManyRequests | undefined {
-    const wait = anonymous.count(addressOf(request));
+    const wait = anonymous.count(getCallerAddress(request));
     if (wait === undefined) return undefined;
     app.meters.refused.anonymous++;
     return new TooManyRequests(`too many calls without credentials from here: try again in ${wait} s`, wait);
   }
 
-  /** @throws TooManyRequests when too many responses are delayed already */
+  /**
+   * Delays the response to a failed authentication.
+   * @throws TooManyRequests when too many responses are delayed already
+   */
   async function slowDown(request: Request): Promise<void> {
     app.meters.refused.credentials++;
-    const wait = failures.count(addressOf(request));
+    const wait = failures.count(getCallerAddress(request));
     if (wait === undefined) return;
     if (delayed >= MAX_DELAYED_ANSWERS) {
       throw new TooManyRequests(`too many refused credentials from here: try again in ${wait} s`, wait);

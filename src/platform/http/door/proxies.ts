@@ -21,7 +21,7 @@ const NOT_FORWARDED = { host: undefined, https: undefined };
 const NO_PROXIES: TrustedProxies = { applyForwardedFor: () => {}, readForwarded: () => NOT_FORWARDED };
 
 /** Returns the caller's address without a port; "unknown" if the transport has none. */
-export function addressOf(request: Request): string {
+export function getCallerAddress(request: Request): string {
   return (request as RequestWithIp).ip ?? "unknown";
 }
 

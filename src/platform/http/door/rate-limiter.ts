@@ -1,7 +1,7 @@
 /** Rate limiter per address. Its memory is bounded: a flood of addresses only evicts older counts sooner. */
 
 import { Cache } from "../../../lib/async/cache.ts";
-import { networkOf } from "../../../lib/network.ts";
+import { toNetwork } from "../../../lib/network.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_TRACKED_ADDRESSES = 20_000;
@@ -15,6 +15,7 @@ export interface RateLimiter {
 }
 
 /**
+ * Creates a rate limiter by address.
  * @param limit calls per minute; 0 means no limit
  * @param now Unix time in milliseconds
  */
@@ -27,7 +28,7 @@ export function createRateLimiter(limit: number, now: () => number): RateLimiter
   return {
     count(address) {
       if (limit === 0) return undefined;
-      const key = networkOf(address);
+      const key = toNetwork(address);
       const at = now();
       const window = windows.get(key);
       if (!window) {

@@ -62,7 +62,7 @@ export const ERROR_RESPONSES = {
 };
 
 /** Returns references to the error responses of an operation, by status. */
-export function errorResponsesOf(op: Operation): Record<string, { $ref: string }> {
+export function listErrorResponses(op: Operation): Record<string, { $ref: string }> {
   const closed = op.access !== "anyone";
   const hasParameters = listParameterNames(op.path).length > 0;
   const names: [status: string, name: keyof typeof ERROR_RESPONSES, isThere: boolean][] = [

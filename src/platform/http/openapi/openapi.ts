@@ -11,6 +11,7 @@ import { INTERFACE_VERSION } from "../../../lib/version.ts";
 import { addedByServer } from "../../../lib/zod.ts";
 import type { Context } from "../../app/context.ts";
 import {
+  getRequiredScope,
   isoTimestamp,
   listParameterNames,
   type Operation,
@@ -18,7 +19,6 @@ import {
   type RequestBodySchemas,
   requiresBody,
   responds,
-  scopeOf,
 } from "../operation.ts";
 import type {
   ApiDescription,
@@ -27,7 +27,7 @@ import type {
   JsonSchema,
   Tag,
 } from "./description.ts";
-import { ERROR_RESPONSES, errorResponsesOf, PROBLEM } from "./openapi-errors.ts";
+import { ERROR_RESPONSES, listErrorResponses, PROBLEM } from "./openapi-errors.ts";
 
 /**
  * Rejects unauthenticated callers if the instance closes its description. It is open by default, since clients read it
@@ -133,7 +133,7 @@ export async function describeApi(all: readonly Operation[], nouns: ApiTags): Pr
 }
 
 function tagOf(op: Operation, { aliases }: ApiTags): string {
-  const scope = scopeOf({ ...op, scope: undefined });
+  const scope = getRequiredScope({ ...op, scope: undefined });
   const noun = scope ? scope.domain : "instance";
   return aliases[noun] ?? noun;
 }
@@ -174,7 +174,7 @@ function describeOperation(op: Operation, nouns: ApiTags): DescribedOperation {
         description: op.responds.description ?? defaultResponseDescription(op),
         content: { [contentType(op)]: { schema: responseSchema(op) } },
       },
-      ...errorResponsesOf(op),
+      ...listErrorResponses(op),
     },
     "x-access": op.access,
   };

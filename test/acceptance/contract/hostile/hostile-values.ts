@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { z } from "zod";
 import {
-  basePathOf,
+  getBasePath,
   isGreedy,
   listParameterNames,
   type Operation,
@@ -242,7 +242,7 @@ function pathOf(op: Operation, workspace: string): fc.Arbitrary<string> {
   };
   return fc.tuple(...names.map((name, at) => one(name, at === names.length - 1))).map((values) => {
     const filled = names.reduce((path, name, at) => path.replace(`{${name}}`, () => values[at]!), op.path);
-    return basePathOf(op) + filled;
+    return getBasePath(op) + filled;
   });
 }
 

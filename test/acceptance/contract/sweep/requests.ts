@@ -1,7 +1,7 @@
 /** Requests made of the operations themselves: what a path's parameters stand for, and bodies their schemas take. */
 import { z } from "zod";
 import {
-  basePathOf,
+  getBasePath,
   isGreedy,
   listParameterNames,
   type Operation,
@@ -14,7 +14,7 @@ export function urlOf(op: Operation, ids: Record<string, string>): string {
     const value = ids[name] ?? "kept";
     return name === greedy ? value : encodeURIComponent(value);
   });
-  return basePathOf(op) + path;
+  return getBasePath(op) + path;
 }
 
 /** Nothing, what the schema asks for, and all that it knows. */

@@ -1,7 +1,7 @@
 /** What happens to a member's runs and items when they are disabled or removed. */
 import { expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
-import { cancelRunsOf } from "../../../../src/features/runs/api/change/access-revoked.ts";
+import { cancelUserRuns } from "../../../../src/features/runs/api/change/access-revoked.ts";
 import { formerUsernames } from "../../../../src/features/tenancy/people/user-tables.ts";
 import { workspaceInvites } from "../../../../src/features/tenancy/workspaces/tables.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
@@ -62,7 +62,7 @@ test("a job marked as canceled does not start, although nobody is left to comple
   await deploy(ask, "acme", "u/mia/hello", "export function main() { return 1; }");
   const later = await expectOk(ask("POST", "/w/acme/jobs/run/p/u/mia/hello?scheduled_in_secs=3600", {}));
   const person = { workspace_id: "acme", username: "mia", email: "mia@example.org" };
-  const marked = await app.db.write((tx) => cancelRunsOf(app, tx, person, { by: "admin", reason: "gone" }));
+  const marked = await app.db.write((tx) => cancelUserRuns(app, tx, person, { by: "admin", reason: "gone" }));
   expect(marked.canceled_runs).toBe(1);
   await app.db.write(async (tx) => {
     await tx.update(jobs).set({ scheduled_for: new Date() }).where(eq(jobs.id, later.text));

@@ -6,16 +6,16 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { parseJson, writeJson } from "../../../../src/console/api/json.ts";
 import { parseYaml } from "../../../../src/console/api/yaml.ts";
-import * as commands from "../../../../src/console/pages/scripts/drawing/model/commands.ts";
-import { compareFlows } from "../../../../src/console/pages/scripts/drawing/model/difference.ts";
+import { readFlow } from "../../../../src/console/pages/scripts/flow/yaml/problems.ts";
+import { formatYaml } from "../../../../src/console/pages/scripts/flow/yaml/text.ts";
+import * as commands from "../../../../src/console/pages/scripts/flow-editor/model/commands.ts";
+import { compareFlows } from "../../../../src/console/pages/scripts/flow-editor/model/difference.ts";
 import {
   type FlowDocument,
   toDocument,
-} from "../../../../src/console/pages/scripts/drawing/model/document.ts";
-import * as history from "../../../../src/console/pages/scripts/drawing/model/history.ts";
-import { listSteps } from "../../../../src/console/pages/scripts/drawing/model/steps.ts";
-import { readFlow } from "../../../../src/console/pages/scripts/flow/yaml/problems.ts";
-import { asYaml } from "../../../../src/console/pages/scripts/flow/yaml/text.ts";
+} from "../../../../src/console/pages/scripts/flow-editor/model/document.ts";
+import * as history from "../../../../src/console/pages/scripts/flow-editor/model/history.ts";
+import { listSteps } from "../../../../src/console/pages/scripts/flow-editor/model/steps.ts";
 import { flowOf } from "../../../engines/flow-engine/case.ts";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -42,9 +42,9 @@ async function send(method: string, path: string, body?: string): Promise<string
 
 /** What the editor does in little: a field of every step is set and removed, every step moved and brought back. */
 function changeAndUndo(first: FlowDocument): FlowDocument {
-  let state = history.begin(first);
+  let state = history.createHistory(first);
   const apply = (label: string, flow: FlowDocument) => {
-    state = history.apply(state, { label, flow }, state.done.length * 10_000);
+    state = history.applyChange(state, { label, flow }, state.done.length * 10_000);
   };
   for (const { key } of listSteps(first)) {
     apply("Set", commands.setStepField(state.flow, key, ["later_option"], 1));
@@ -68,7 +68,7 @@ async function openAndSave(path: string, given: object): Promise<void> {
   const drawn = changeAndUndo(first);
   expect(compareFlows(first, drawn)).toEqual([]);
   // What the YAML tab shows, saved as it stands.
-  const { flow, problems } = readFlow(asYaml(found));
+  const { flow, problems } = readFlow(formatYaml(found));
   expect([problems, writeJson(flow.value)]).toEqual([[], writeJson(first.value)]);
   await send(
     "POST",

@@ -1,8 +1,8 @@
 /** The flows that new ones begin with run as they stand, and pass the editor's own checks. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { listProblems } from "../../../../src/console/pages/scripts/drawing/model/check.ts";
-import { TEMPLATES } from "../../../../src/console/pages/scripts/drawing/templates/templates.ts";
+import { listProblems } from "../../../../src/console/pages/scripts/flow-editor/model/check.ts";
+import { TEMPLATES } from "../../../../src/console/pages/scripts/flow-editor/templates/templates.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
 let server: TestServer;

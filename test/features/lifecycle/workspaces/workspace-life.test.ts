@@ -9,7 +9,7 @@ import { fillSearchIndex } from "../../../../src/features/runs/search/indexer.ts
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
 import { workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
-import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
+import { getScheduler } from "../../../../src/features/triggers/schedules/get-scheduler.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import { jobLogs, jobs } from "../../../../src/platform/queue/tables.ts";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
@@ -52,7 +52,7 @@ describe("an archived workspace", () => {
     const hourly = and(eq(schedules.workspace_id, "closed"), eq(schedules.path, "u/admin/hourly"));
     const isDue = (tx: Tx) => tx.update(schedules).set({ next_at: new Date() }).where(hourly);
     await db.write(isDue);
-    schedulerOf(server.server.app).wake();
+    getScheduler(server.server.app).wake();
     const put = await until(async () => {
       const [row] = await db.read.select().from(schedules).where(hourly);
       return row!.next_at! > new Date() ? row : undefined;
@@ -83,7 +83,7 @@ describe("an archived workspace", () => {
     expect((await root("POST", "/workspaces/unarchive/nowhere")).status).toBe(404);
     await expectOk(ask("POST", "/workspaces/unarchive/closed"));
     await db.write(isDue);
-    schedulerOf(server.server.app).wake();
+    getScheduler(server.server.app).wake();
     await until(async () => (await begun())[0], "the schedule's run");
     expect((await ask("POST", "/workspaces/unarchive/closed")).text).toContain("is not archived");
     const answer = await ask("POST", "/w/closed/jobs/run_wait_result/p/u/admin/hello", {});
@@ -185,7 +185,7 @@ describe("a changed id", () => {
     const due = { next_at: new Date() };
     const hourly = and(eq(schedules.workspace_id, "after"), eq(schedules.path, "u/admin/hourly"));
     await server.server.app.db.write((tx) => tx.update(schedules).set(due).where(hourly));
-    schedulerOf(server.server.app).wake();
+    getScheduler(server.server.app).wake();
     const found = () => ask("GET", `${w}/jobs/completed/list?schedule_path=u/admin/hourly`);
     await until(async () => (await found()).json()[0], "the schedule's run");
     expect((await ask("GET", `${w}/workspaces/get_workspace_name`)).text).toBe("After it");

@@ -1,7 +1,7 @@
 /** Searches for words that thousands of jobs have. */
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { firstIdFor } from "../../../../src/features/runs/search/rows.ts";
+import { computeFirstId } from "../../../../src/features/runs/search/rows.ts";
 import { jobSearch, jobSearchProgress, jobs } from "../../../../src/platform/queue/tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { completedRow, HOUR, idOf } from "../../../support/job-rows.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
       return completedRow(idOf(n), createdAt(n), { workspace_id, script_path: path });
     });
     const entries = rows.map(({ id, workspace_id, created_at }, index) => ({
-      id: firstIdFor(created_at as Date) + (index % AT_ONCE),
+      id: computeFirstId(created_at as Date) + (index % AT_ONCE),
       job_id: id,
       workspace_id,
       words: `often${at + index === 7 ? " once" : ""} everywhere`,

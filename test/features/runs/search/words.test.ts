@@ -1,6 +1,6 @@
 /** Words of jobs and queries. */
 import { expect, test } from "bun:test";
-import { hasTerms, parseTerms, wordsOfJob } from "../../../../src/features/runs/search/words.ts";
+import { hasTerms, listJobWords, parseTerms } from "../../../../src/features/runs/search/words.ts";
 
 const job = (args: string, result: string | null = null) => ({
   id: "0190",
@@ -12,7 +12,7 @@ const job = (args: string, result: string | null = null) => ({
 });
 
 test("words are letters and digits, in lower case and without accents", () => {
-  expect(wordsOfJob(job('{"Name":"Zoë O\'Neil","n":-12.5}', '"Straße\\n\\u00c9t\\u00e9"'))).toBe(
+  expect(listJobWords(job('{"Name":"Zoë O\'Neil","n":-12.5}', '"Straße\\n\\u00c9t\\u00e9"'))).toBe(
     "0190 f shop import orders ann blue name zoe o neil n 12 5 straße ete",
   );
 });
@@ -30,16 +30,16 @@ test.each([
 });
 
 test("encrypted values have no words, and neither has text beyond the limit", () => {
-  const words = wordsOfJob(job('{"key":"$encrypted:c2VjcmV0","next":"\\"plain\\""}'));
+  const words = listJobWords(job('{"key":"$encrypted:c2VjcmV0","next":"\\"plain\\""}'));
   expect(words).toEndWith("key next plain");
-  expect(wordsOfJob(job(`["${"x ".repeat(40_000)}","end"]`)).length).toBeLessThan(8_100);
+  expect(listJobWords(job(`["${"x ".repeat(40_000)}","end"]`)).length).toBeLessThan(8_100);
 });
 
 test("JSON that is truncated anywhere has the words before that", () => {
   const text = '{"a":"one \\"two\\" \\u0074hree"}';
   for (let length = 0; length <= text.length; length++)
-    expect(() => wordsOfJob(job(text.slice(0, length)))).not.toThrow();
-  expect(wordsOfJob(job(text.slice(0, 16)))).toEndWith("a one two");
+    expect(() => listJobWords(job(text.slice(0, length)))).not.toThrow();
+  expect(listJobWords(job(text.slice(0, 16)))).toEndWith("a one two");
 });
 
 test("a long word is truncated, in jobs and in queries", () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createRescuer } from "../../../../src/features/runs/worker/rescuer.ts";
 import { createHandlerTask } from "../../../../src/features/triggers/handlers/handler-task.ts";
-import { handlerTaskOf } from "../../../../src/features/triggers/handlers/outbox.ts";
+import { getHandlerTask } from "../../../../src/features/triggers/handlers/outbox.ts";
 import { processHandlerCall } from "../../../../src/features/triggers/handlers/start-handler.ts";
 import { createUuid } from "../../../../src/lib/text/ids.ts";
 import { insertJob } from "../../../../src/platform/queue/job-store.ts";
@@ -227,9 +227,9 @@ test("a handler that cannot be started is retried for a day, then an alert is ra
     expectOk(theirs(method, `/w/${id}${path}`, body));
   await deploy(theirs, id, "u/admin/boom", "export const main = () => { throw new Error('no luck') }");
   await deploy(theirs, id, "u/admin/hears", "export const main = (secret: string) => secret.length");
-  const { wake } = handlerTaskOf(app);
+  const { wake } = getHandlerTask(app);
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
-  handlerTaskOf(app).wake = () => {};
+  getHandlerTask(app).wake = () => {};
   try {
     await own("POST", "/workspaces/edit_error_handler", { error_handler: "script/u/admin/hears" });
     const job_id = (await own("POST", "/jobs/run/p/u/admin/boom", {})).text;
@@ -250,15 +250,15 @@ test("a handler that cannot be started is retried for a day, then an alert is ra
     const [alert] = await about(job_id);
     expect(alert).toMatchObject({ workspace_id: id, message: expect.stringContaining(job_id) });
   } finally {
-    handlerTaskOf(app).wake = wake;
+    getHandlerTask(app).wake = wake;
   }
 });
 
 test("a completion is processed by one server only", async () => {
   const { app } = server.server;
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
-  const { wake } = handlerTaskOf(app);
-  handlerTaskOf(app).wake = () => {};
+  const { wake } = getHandlerTask(app);
+  getHandlerTask(app).wake = () => {};
   try {
     const first = await run("u/admin/boom");
     await ended(first);
@@ -276,7 +276,7 @@ test("a completion is processed by one server only", async () => {
     expect(await handlersFor(second)).toHaveLength(1);
     expect(await waiting()).toEqual([]);
   } finally {
-    handlerTaskOf(app).wake = wake;
+    getHandlerTask(app).wake = wake;
   }
 });
 

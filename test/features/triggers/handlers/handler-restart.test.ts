@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { handlerTaskOf } from "../../../../src/features/triggers/handlers/outbox.ts";
+import { getHandlerTask } from "../../../../src/features/triggers/handlers/outbox.ts";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 
@@ -18,7 +18,7 @@ test.skipIf(Boolean(process.env.DATABASE_URL))(
     const error_handler = "script/u/admin/handler";
     await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", { error_handler }));
     // From here on it is as if the server ended with each job's end.
-    handlerTaskOf(first.server.app).wake = () => {};
+    getHandlerTask(first.server.app).wake = () => {};
     for (let at = 0; at < 5; at++) await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/boom", {});
     expect(await first.server.app.db.read.select().from(handlerCalls)).toHaveLength(5);
     await first.stop();

@@ -1,7 +1,7 @@
 /** Schedules that are due: when they run, with whose rights, and what happens if they cannot. */
 import { describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
+import { getScheduler } from "../../../../src/features/triggers/schedules/get-scheduler.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import {
@@ -59,7 +59,7 @@ describe("a due schedule", () => {
     const { app } = server.server;
     const path = await create();
     const due = new Date(app.clock().getTime() - 1_000);
-    schedulerOf(app).wake();
+    getScheduler(app).wake();
     await app.db.write((tx) => tx.update(schedules).set({ next_at: due }).where(eq(schedules.path, path)));
     const [row] = await app.db.read.select().from(schedules).where(eq(schedules.path, path));
     const all = (row: typeof schedules.$inferSelect) =>
@@ -80,7 +80,7 @@ describe("a due schedule", () => {
     await app.db.write((tx) =>
       tx.update(schedules).set({ next_at: long_ago }).where(eq(schedules.path, path)),
     );
-    schedulerOf(app).wake();
+    getScheduler(app).wake();
     await ran(path);
     expect(Date.parse((await get(path)).next_at)).toBeGreaterThan(app.clock().getTime());
     expect(await runsOf(path)).toHaveLength(1);
@@ -198,7 +198,7 @@ describe("a schedule stays due", () => {
     const makeDue = async () => {
       const next_at = new Date(app.clock().getTime() - 1_000);
       await app.db.write((tx) => tx.update(schedules).set({ next_at }));
-      schedulerOf(app).wake();
+      getScheduler(app).wake();
       return next_at;
     };
     const row = async () => (await app.db.read.select().from(schedules).where(eq(schedules.path, path)))[0]!;
@@ -222,7 +222,7 @@ describe("a schedule stays due", () => {
         .set({ schedule: "* * * * * *", next_at: app.clock() })
         .where(eq(schedules.path, path));
     });
-    schedulerOf(app).wake();
+    getScheduler(app).wake();
     const runs = async () =>
       (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json().length;
     await until(async () => ((await runs()) >= 2 ? true : undefined), "the runs");

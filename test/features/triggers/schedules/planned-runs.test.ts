@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq, sql } from "drizzle-orm";
 import { workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
+import { getScheduler } from "../../../../src/features/triggers/schedules/get-scheduler.ts";
 import { runSchedule } from "../../../../src/features/triggers/schedules/run-schedule.ts";
-import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import {
@@ -57,7 +57,7 @@ async function makeDue(path: string): Promise<void> {
   const { app } = server.server;
   const next_at = new Date(app.clock().getTime() - 1_000);
   await app.db.write((tx) => tx.update(schedules).set({ next_at }).where(eq(schedules.path, path)));
-  schedulerOf(app).wake();
+  getScheduler(app).wake();
 }
 const completed = (id: string) =>
   until(async () => {

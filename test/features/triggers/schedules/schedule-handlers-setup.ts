@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
-import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
+import { getScheduler } from "../../../../src/features/triggers/schedules/get-scheduler.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import {
   type Ask,
@@ -49,7 +49,7 @@ export async function begin(made: Made): Promise<void> {
   const before = (await runsOf(made)).length;
   const due = { next_at: new Date(app.clock().getTime() - 1_000) };
   await app.db.write((tx) => tx.update(schedules).set(due).where(eq(schedules.path, made.path)));
-  schedulerOf(app).wake();
+  getScheduler(app).wake();
   await until(async () => ((await runsOf(made)).length > before ? true : undefined), "its beginning");
 }
 export const over = (made: Made) =>

@@ -1,7 +1,7 @@
 /** A server, and schedules that become due when a test wants. */
 import { afterAll, beforeAll } from "bun:test";
 import { eq } from "drizzle-orm";
-import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
+import { getScheduler } from "../../../../src/features/triggers/schedules/get-scheduler.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import {
   type Ask,
@@ -42,7 +42,7 @@ export async function makeDue(path: string): Promise<void> {
       .set({ next_at: new Date(app.clock().getTime() - 1_000) })
       .where(eq(schedules.path, path)),
   );
-  schedulerOf(app).wake();
+  getScheduler(app).wake();
 }
 /** Its runs, without the one that is planned. */
 export const runsOf = async (path: string): Promise<any[]> => {

@@ -36,7 +36,7 @@ test.each([
   const { clock } = app;
   Object.assign(app, { clock: () => new Date(from) });
   try {
-    const { listNextRuns } = await import("../../../../src/features/triggers/schedules/rule/cron.ts");
+    const { listNextRuns } = await import("../../../../src/features/triggers/schedules/cron/cron.ts");
     const told = listNextRuns(rule, timezone, app.clock(), 2);
     expect(told.map((date) => date.toISOString().slice(0, 16))).toEqual(wanted);
   } finally {

@@ -2,15 +2,15 @@ import { Anchor, Button, Center, Group, Select, TextInput } from "@mantine/core"
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
 import { Fragment, useMemo } from "react";
 import { Link, useSearchParams } from "wouter";
-import { addressOf, call } from "../../../api/call.ts";
+import { callOperation, getOperationUrl } from "../../../api/call.ts";
 import type { AuditLog } from "../../../api/interface.d.ts";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
-import { exactly } from "../../../parts/time.tsx";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
+import { formatExactTime } from "../../../parts/time.tsx";
 import { type AuditFilters, parseAuditFilters, serializeAuditFilters, toAuditQuery } from "./filters.ts";
 
 const PAGE_SIZE = 100;
@@ -23,7 +23,7 @@ const KINDS = [
 ];
 
 const columnsOf = (workspace: string): Column<AuditLog>[] => [
-  { name: "Time", width: "12rem", cell: ({ timestamp }) => exactly(timestamp) },
+  { name: "Time", width: "12rem", cell: ({ timestamp }) => formatExactTime(timestamp) },
   {
     name: "User",
     width: "minmax(0, 1fr)",
@@ -46,7 +46,7 @@ const columnsOf = (workspace: string): Column<AuditLog>[] => [
             <Fragment key={name}>
               {nth > 0 && ", "}
               {name === "job_id" ? (
-                <Anchor component={Link} href={to.run(workspace, String(value))} inherit>
+                <Anchor component={Link} href={linkTo.run(workspace, String(value))} inherit>
                   run {String(value)}
                 </Anchor>
               ) : (
@@ -65,7 +65,7 @@ function useAuditLog(workspace: string, filters: AuditFilters) {
     queryKey: [workspace, "audit", "list", filters],
     initialPageParam: 1,
     queryFn: ({ pageParam: page, signal }) =>
-      call(
+      callOperation(
         "GET /w/{workspace}/audit/list",
         { workspace, query: { ...toAuditQuery(filters), page, per_page: PAGE_SIZE } },
         signal,
@@ -91,7 +91,10 @@ export default function AuditPage() {
         <Button
           variant="default"
           component="a"
-          href={addressOf("GET /w/{workspace}/audit/export", { workspace, query: toAuditQuery(filters) })}
+          href={getOperationUrl("GET /w/{workspace}/audit/export", {
+            workspace,
+            query: toAuditQuery(filters),
+          })}
           download="audit.jsonl"
         >
           Export

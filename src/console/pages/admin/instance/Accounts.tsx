@@ -1,21 +1,21 @@
 import { Badge, Button, Checkbox, Group, PasswordInput, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { GlobalUserInfo } from "../../../api/interface.d.ts";
-import { whoami } from "../../../api/session.ts";
-import { FormDialog, useAction, useQuestion } from "../../../parts/actions.tsx";
+import { whoamiQuery } from "../../../api/session.ts";
+import { FormDialog, useAction, useConfirmation } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { useSearch } from "../../../parts/items/Search.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { accountList } from "./queries.ts";
+import { accountsQuery } from "./queries.ts";
 
 export function Accounts() {
-  const accounts = useQuery(accountList);
-  const me = useQuery(whoami).data;
+  const accounts = useQuery(accountsQuery);
+  const me = useQuery(whoamiQuery).data;
   const [isCreating, setCreating] = useState(false);
   const [renewed, setRenewed] = useState<string>();
   const [rows, field] = useSearch(
@@ -25,10 +25,10 @@ export function Accounts() {
     ({ email, name, username }) => `${email} ${name ?? ""} ${username ?? ""}`,
   );
   const { act } = useAction();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const setFlags = (email: string, flags: { is_super_admin?: boolean; is_devops?: boolean }, done: string) =>
     act(async () => {
-      await call("POST /users/update/{email}", { email, body: flags });
+      await callOperation("POST /users/update/{email}", { email, body: flags });
       return done;
     });
   const remove = (email: string) =>
@@ -38,7 +38,7 @@ export function Accounts() {
       label: "Delete",
       name: email,
       action: async () => {
-        await call("DELETE /users/delete/{email}", { email });
+        await callOperation("DELETE /users/delete/{email}", { email });
         return `The account ${email} was deleted`;
       },
     });
@@ -138,7 +138,7 @@ function NewAccount({ close }: { close: () => void }) {
       isReady={email.includes("@") && password.length >= MIN_PASSWORD_CHARS}
       action={async () => {
         const body = { email: email.trim(), password, super_admin: isSuperAdmin };
-        await call("POST /users/create", { body });
+        await callOperation("POST /users/create", { body });
         return `${email.trim()} can sign in now`;
       }}
     >
@@ -171,7 +171,7 @@ function NewPassword({ email, close }: { email: string; close: () => void }) {
       label="Set the password"
       isReady={password.length >= MIN_PASSWORD_CHARS}
       action={async () => {
-        await call("POST /users/set_password_of/{user}", { user: email, body: { password } });
+        await callOperation("POST /users/set_password_of/{user}", { user: email, body: { password } });
         return "The password is set";
       }}
     >

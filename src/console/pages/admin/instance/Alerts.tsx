@@ -2,9 +2,9 @@ import { Anchor, Badge, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link, useParams } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { isRecord } from "../../../api/json.ts";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { useMay } from "../../../api/session.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
@@ -12,13 +12,13 @@ import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { type Alert, alertList, settingList } from "./queries.ts";
+import { type Alert, alertsQuery, settingsQuery } from "./queries.ts";
 
 /** The setting that names where alerts are sent. */
 const CHANNELS = "critical_error_channels";
 
 export function Alerts() {
-  const alerts = useQuery({ ...alertList, ...useLive(15_000) });
+  const alerts = useQuery({ ...alertsQuery, ...usePolling(15_000) });
   const may = useMay();
   const { act } = useAction();
   const mayAnswer = may("POST /settings/critical_alerts/{id}/acknowledge", "superAdmin");
@@ -39,7 +39,7 @@ export function Alerts() {
   }
   const acknowledge = (id: number) =>
     act(async () => {
-      await call("POST /settings/critical_alerts/{id}/acknowledge", { id: String(id) });
+      await callOperation("POST /settings/critical_alerts/{id}/acknowledge", { id: String(id) });
       return undefined;
     });
   const columns: Column<Alert>[] = [
@@ -88,7 +88,7 @@ export function Alerts() {
             disabled={alerts.data.every(({ acknowledged }) => acknowledged)}
             onClick={() =>
               act(async () => {
-                await call("POST /settings/critical_alerts/acknowledge_all", {});
+                await callOperation("POST /settings/critical_alerts/acknowledge_all", {});
                 return undefined;
               })
             }
@@ -105,7 +105,7 @@ export function Alerts() {
 /** Returns a sentence with the other channels to which alerts are sent. */
 function useChannels(): ReactNode {
   const { workspace } = useParams<{ workspace: string }>();
-  const settings = useQuery(settingList).data;
+  const settings = useQuery(settingsQuery).data;
   const value = settings?.find(({ name }) => name === CHANNELS)?.value;
   if (!settings) return null;
   const channels = (Array.isArray(value) ? value : []).filter(isRecord);
@@ -132,10 +132,10 @@ function useChannels(): ReactNode {
 function TrialAlert() {
   const { act, isPending } = useAction();
   const send = async () => {
-    const channels = await call("GET /settings/global/{key}", { key: CHANNELS });
+    const channels = await callOperation("GET /settings/global/{key}", { key: CHANNELS });
     if (!Array.isArray(channels) || channels.length === 0)
       throw new Error("No channel is set. Add one to the setting critical_error_channels.");
-    return call("POST /settings/test_critical_channels", { body: channels });
+    return callOperation("POST /settings/test_critical_channels", { body: channels });
   };
   return (
     <Button variant="default" loading={isPending} onClick={() => act(send)}>

@@ -3,15 +3,15 @@ import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link, useParams } from "wouter";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { duration } from "../../../parts/time.tsx";
-import { type Health as HealthAnswer, health } from "./queries.ts";
-import { sizeOf } from "./size.ts";
+import { formatDuration } from "../../../parts/time.tsx";
+import { type Health as HealthAnswer, healthQuery } from "./queries.ts";
+import { formatSize } from "./size.ts";
 
 export function Health() {
-  const state = useQuery({ ...health, ...useLive(10_000) });
+  const state = useQuery({ ...healthQuery, ...usePolling(10_000) });
   const { workspace } = useParams<{ workspace: string }>();
   if (state.error) return <Problem error={state.error} retry={() => void state.refetch()} />;
   if (!state.data) return <Loading />;
@@ -50,12 +50,12 @@ function factsOf(
   const retention = `/w/${workspace}/instance?tab=settings&q=retention`;
   return [
     ["Version", version],
-    ["Uptime", duration(uptime_s * 1_000)],
+    ["Uptime", formatDuration(uptime_s * 1_000)],
     ["Database system", database === "postgres" ? "PostgreSQL" : "SQLite, in the data directory"],
     [
       "Database size",
       <>
-        {database_bytes === null ? "not known" : sizeOf(database_bytes)}
+        {database_bytes === null ? "not known" : formatSize(database_bytes)}
         <span className="quiet">
           {" · "}
           <Anchor component={Link} href={retention} inherit underline="always">
@@ -64,14 +64,14 @@ function factsOf(
         </span>
       </>,
     ],
-    ["Memory", sizeOf(memory_bytes)],
+    ["Memory", formatSize(memory_bytes)],
     [
       "Free on the disk",
       disk_free_bytes === null ? (
         "not known"
       ) : (
         <>
-          {disk_low && <Sign ok={false} />} {sizeOf(disk_free_bytes)}
+          {disk_low && <Sign ok={false} />} {formatSize(disk_free_bytes)}
           {disk_low && ": the disk is almost full"}
         </>
       ),

@@ -1,18 +1,18 @@
 import { Button, Group, Text, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { Section } from "../settings/Section.tsx";
-import { latestRenewal, licenseId } from "./queries.ts";
+import { latestRenewalQuery, licenseIdQuery } from "./queries.ts";
 
 /** Shows, checks, sets and renews the license that a few operations require. */
 export function License() {
-  const id = useQuery(licenseId);
-  const renewal = useQuery(latestRenewal).data;
+  const id = useQuery(licenseIdQuery);
+  const renewal = useQuery(latestRenewalQuery).data;
   const [key, setKey] = useState("");
   const { act, isPending } = useAction();
   if (id.error) return <Problem error={id.error} retry={() => void id.refetch()} />;
@@ -34,7 +34,7 @@ export function License() {
             <Button
               variant="default"
               loading={isPending}
-              onClick={() => act(() => call("POST /settings/renew_license_key", {}))}
+              onClick={() => act(() => callOperation("POST /settings/renew_license_key", {}))}
             >
               Renew
             </Button>
@@ -51,15 +51,22 @@ export function License() {
             variant="subtle"
             disabled={key.trim() === ""}
             onClick={() =>
-              act(() => call("POST /settings/test_license_key", { body: { license_key: key.trim() } }))
+              act(() =>
+                callOperation("POST /settings/test_license_key", { body: { license_key: key.trim() } }),
+              )
             }
           >
             Check without saving
           </Button>
         }
         save={async () => {
-          const said = await call("POST /settings/test_license_key", { body: { license_key: key.trim() } });
-          await call("POST /settings/global/{key}", { key: "license_key", body: { value: key.trim() } });
+          const said = await callOperation("POST /settings/test_license_key", {
+            body: { license_key: key.trim() },
+          });
+          await callOperation("POST /settings/global/{key}", {
+            key: "license_key",
+            body: { value: key.trim() },
+          });
           setKey("");
           return said;
         }}

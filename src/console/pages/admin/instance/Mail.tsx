@@ -2,19 +2,19 @@ import { Anchor, Button, NumberInput, PasswordInput, Select, Text, TextInput } f
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
-import { useMay, whoami } from "../../../api/session.ts";
+import { useMay, whoamiQuery } from "../../../api/session.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { Section } from "../settings/Section.tsx";
-import { loginList, settingList } from "./queries.ts";
+import { loginProvidersQuery, settingsQuery } from "./queries.ts";
 
 /** Tests the mail server, and lists the login providers. */
 export function Mail() {
-  const settings = useQuery(settingList);
-  const email = useQuery(whoami).data?.email;
+  const settings = useQuery(settingsQuery);
+  const email = useQuery(whoamiQuery).data?.email;
   if (settings.error) return <Problem error={settings.error} retry={() => void settings.refetch()} />;
   if (!settings.data || email === undefined) return <Loading />;
   const stored = settings.data.find(({ name }) => name === "smtp_settings")?.value;
@@ -62,14 +62,14 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       ...(username ? { smtp_username: username } : {}),
       ...(username && secret ? { smtp_password: secret } : {}),
     };
-    await call("POST /settings/global/{key}", { key: "smtp_settings", body: { value } });
+    await callOperation("POST /settings/global/{key}", { key: "smtp_settings", body: { value } });
     setPassword("");
     return "The mail server is saved";
   };
   const send = () => {
     const ca = typeof stored.smtp_ca === "string" ? { ca: stored.smtp_ca } : {};
     const smtp = { host: host.trim(), port, username, password, from: from.trim(), ...tls, ...ca };
-    return call("POST /settings/test_smtp", { body: { to, smtp } });
+    return callOperation("POST /settings/test_smtp", { body: { to, smtp } });
   };
   return (
     <Section
@@ -151,7 +151,7 @@ function SettingLink({ name }: { name: string }) {
 }
 
 function Providers() {
-  const logins = useQuery(loginList);
+  const logins = useQuery(loginProvidersQuery);
   const names = [
     ...(logins.data?.oauth ?? []).map(({ display_name, type }) => display_name || type),
     ...(logins.data?.saml ? ["SAML"] : []),

@@ -2,7 +2,7 @@ import { Button, JsonInput, Switch, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useSearchParams } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { parseJson, writeJson } from "../../../api/json.ts";
 import { useMay } from "../../../api/session.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
@@ -10,7 +10,7 @@ import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { type Setting, settingList } from "./queries.ts";
+import { type Setting, settingsQuery } from "./queries.ts";
 
 const SOURCES: Record<Setting["source"], string> = {
   flag: "command-line flag",
@@ -26,7 +26,7 @@ const shownValue = (value: unknown): string => {
 };
 
 export function Settings() {
-  const settings = useQuery(settingList);
+  const settings = useQuery(settingsQuery);
   const mayChange = useMay()("POST /settings/global/{key}", "superAdmin");
   const [search, setSearch] = useSearchParams();
   const text = search.get("q") ?? "";
@@ -128,7 +128,7 @@ function ChangeSetting({ setting, close }: { setting: Setting; close: () => void
       size="lg"
       action={async () => {
         const value = text.trim() === "" ? null : parseJson(text);
-        return call("POST /settings/global/{key}", { key: name, body: { value } });
+        return callOperation("POST /settings/global/{key}", { key: name, body: { value } });
       }}
     >
       <Text c="dimmed">{meaning}</Text>

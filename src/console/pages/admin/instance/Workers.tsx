@@ -1,17 +1,17 @@
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { queueCounts, workerList } from "./queries.ts";
-import { sizeOf } from "./size.ts";
+import { queueCountsQuery, workersQuery } from "./queries.ts";
+import { formatSize } from "./size.ts";
 
 export function Workers() {
-  const workers = useQuery({ ...workerList, ...useLive(5_000) });
-  const queues = Object.entries(useQuery({ ...queueCounts, ...useLive(5_000) }).data ?? {});
+  const workers = useQuery({ ...workersQuery, ...usePolling(5_000) });
+  const queues = Object.entries(useQuery({ ...queueCountsQuery, ...usePolling(5_000) }).data ?? {});
   if (workers.error) return <Problem error={workers.error} retry={() => void workers.refetch()} />;
   if (!workers.data) return <Loading />;
   return (
@@ -76,7 +76,7 @@ export function Workers() {
               name: "Memory",
               width: "6rem",
               wideOnly: true,
-              cell: ({ memory_usage }) => sizeOf(memory_usage),
+              cell: ({ memory_usage }) => formatSize(memory_usage),
             },
             { name: "Runs", width: "6rem", cell: ({ jobs_executed }) => jobs_executed.toLocaleString() },
             { name: "Started", width: "8rem", cell: ({ started_at }) => <Moment at={started_at} /> },

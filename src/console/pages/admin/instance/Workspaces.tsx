@@ -1,19 +1,19 @@
 import { Badge, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { call } from "../../../api/call.ts";
-import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { callOperation } from "../../../api/call.ts";
+import { useAction, useConfirmation } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { type Workspace, workspaceList } from "./queries.ts";
+import { type Workspace, workspacesQuery } from "./queries.ts";
 
 export function Workspaces() {
-  const workspaces = useQuery(workspaceList);
+  const workspaces = useQuery(workspacesQuery);
   const { act } = useAction();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const remove = (workspace: string) =>
     ask({
       title: `Delete the workspace ${workspace}?`,
@@ -21,13 +21,13 @@ export function Workspaces() {
       label: "Delete",
       name: workspace,
       action: async () => {
-        await call("DELETE /workspaces/delete/{workspace}", { workspace });
+        await callOperation("DELETE /workspaces/delete/{workspace}", { workspace });
         return `The workspace ${workspace} was deleted`;
       },
     });
   const restore = (workspace: string) =>
     act(async () => {
-      await call("POST /workspaces/unarchive/{workspace}", { workspace });
+      await callOperation("POST /workspaces/unarchive/{workspace}", { workspace });
       return `${workspace} is restored`;
     });
   const columns: Column<Workspace>[] = [
@@ -37,7 +37,7 @@ export function Workspaces() {
       cell: ({ id, name, deleted }) => (
         <>
           <Group gap={6} fw={500}>
-            {deleted ? name : <Link href={to.home(id)}>{name}</Link>}
+            {deleted ? name : <Link href={linkTo.home(id)}>{name}</Link>}
             {deleted && (
               <Badge size="xs" variant="default">
                 archived

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, ask, call } from "../../../api/call.ts";
+import { type Answer, callOperation, sendRequest } from "../../../api/call.ts";
 
 export type Setting = Answer<"GET /settings/list_global">[number];
 export type Alert = Answer<"GET /settings/critical_alerts">[number];
@@ -20,54 +20,57 @@ export interface Health {
   };
 }
 
-export const health = queryOptions({
+export const healthQuery = queryOptions({
   queryKey: ["instance", "health"],
   // A response with status 503 describes the problem, so it is not an error.
-  queryFn: async ({ signal }): Promise<Health> => (await ask("GET /health", {}, signal, 503)).json(),
+  queryFn: async ({ signal }): Promise<Health> => (await sendRequest("GET /health", {}, signal, 503)).json(),
 });
 
-export const workerList = queryOptions({
+export const workersQuery = queryOptions({
   queryKey: ["instance", "workers"],
-  queryFn: ({ signal }) => call("GET /workers/list", { query: { per_page: 1_000 } }, signal),
+  queryFn: ({ signal }) => callOperation("GET /workers/list", { query: { per_page: 1_000 } }, signal),
 });
 
-export const queueCounts = queryOptions({
+export const queueCountsQuery = queryOptions({
   queryKey: ["instance", "queues"],
-  queryFn: ({ signal }) => call("GET /workers/queue_counts", {}, signal),
+  queryFn: ({ signal }) => callOperation("GET /workers/queue_counts", {}, signal),
 });
 
-export const settingList = queryOptions({
+export const settingsQuery = queryOptions({
   queryKey: ["instance", "settings"],
-  queryFn: ({ signal }) => call("GET /settings/list_global", { query: { all: true } }, signal),
+  queryFn: ({ signal }) => callOperation("GET /settings/list_global", { query: { all: true } }, signal),
 });
 
-export const alertList = queryOptions({
+export const alertsQuery = queryOptions({
   queryKey: ["instance", "alerts"],
-  queryFn: ({ signal }) => call("GET /settings/critical_alerts", { query: { page_size: 100 } }, signal),
+  queryFn: ({ signal }) =>
+    callOperation("GET /settings/critical_alerts", { query: { page_size: 100 } }, signal),
 });
 
-export const accountList = queryOptions({
+export const accountsQuery = queryOptions({
   queryKey: ["instance", "accounts"],
-  queryFn: ({ signal }) => call("GET /users/list_as_super_admin", { query: { per_page: 1_000 } }, signal),
+  queryFn: ({ signal }) =>
+    callOperation("GET /users/list_as_super_admin", { query: { per_page: 1_000 } }, signal),
 });
 
-export const workspaceList = queryOptions({
+export const workspacesQuery = queryOptions({
   queryKey: ["instance", "workspaces"],
-  queryFn: ({ signal }) => call("GET /workspaces/list_as_superadmin", { query: { per_page: 1_000 } }, signal),
+  queryFn: ({ signal }) =>
+    callOperation("GET /workspaces/list_as_superadmin", { query: { per_page: 1_000 } }, signal),
 });
 
-export const loginList = queryOptions({
+export const loginProvidersQuery = queryOptions({
   queryKey: ["instance", "logins"],
-  queryFn: ({ signal }) => call("GET /oauth/list_logins", {}, signal),
+  queryFn: ({ signal }) => callOperation("GET /oauth/list_logins", {}, signal),
 });
 
 /** Empty without a valid license. */
-export const licenseId = queryOptions({
+export const licenseIdQuery = queryOptions({
   queryKey: ["instance", "license"],
-  queryFn: ({ signal }) => call("GET /ee_license", {}, signal),
+  queryFn: ({ signal }) => callOperation("GET /ee_license", {}, signal),
 });
 
-export const latestRenewal = queryOptions({
+export const latestRenewalQuery = queryOptions({
   queryKey: ["instance", "license-renewal"],
-  queryFn: ({ signal }) => call("GET /settings/latest_key_renewal_attempt", {}, signal),
+  queryFn: ({ signal }) => callOperation("GET /settings/latest_key_renewal_attempt", {}, signal),
 });

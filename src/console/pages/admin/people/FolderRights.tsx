@@ -1,10 +1,10 @@
 import { Autocomplete, Button, Group, Select, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { Folder } from "../../../api/interface.d.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
-import { groupList, usernameList } from "./queries.ts";
+import { groupsQuery, usernamesQuery } from "./queries.ts";
 
 type Right = "owner" | "write" | "read";
 
@@ -35,8 +35,8 @@ export function FolderRights({ workspace, folder, close }: Props) {
   const [known, setKnown] = useState(() => rightsOf(folder));
   const [rights, setRights] = useState(known);
   const [who, setWho] = useState("");
-  const users = useQuery(usernameList(workspace)).data ?? [];
-  const groups = useQuery(groupList(workspace)).data ?? [];
+  const users = useQuery(usernamesQuery(workspace)).data ?? [];
+  const groups = useQuery(groupsQuery(workspace)).data ?? [];
   const others = [...users.map((name) => `u/${name}`), ...groups.map(({ name }) => `g/${name}`)];
   const set = (name: string, right: Right | undefined) => {
     const next = new Map(rights);
@@ -46,7 +46,7 @@ export function FolderRights({ workspace, folder, close }: Props) {
   };
   const save = async () => {
     const current = rightsOf(
-      await call("GET /w/{workspace}/folders/get/{name}", { workspace, name: folder.name }),
+      await callOperation("GET /w/{workspace}/folders/get/{name}", { workspace, name: folder.name }),
     );
     if (!same(current, known)) {
       setKnown(current);
@@ -58,7 +58,7 @@ export function FolderRights({ workspace, folder, close }: Props) {
     const owners = [...rights].filter(([, right]) => right === "owner").map(([name]) => name);
     const extra_perms = Object.fromEntries([...rights].map(([name, right]) => [name, right !== "read"]));
     const body = { owners, extra_perms };
-    await call("POST /w/{workspace}/folders/update/{name}", { workspace, name: folder.name, body });
+    await callOperation("POST /w/{workspace}/folders/update/{name}", { workspace, name: folder.name, body });
     return `The rights on f/${folder.name} are saved`;
   };
   return (

@@ -1,18 +1,18 @@
 import { Button, Group, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { Folder } from "../../../api/interface.d.ts";
-import { memberOf, useMay } from "../../../api/session.ts";
+import { memberQuery, useMay } from "../../../api/session.ts";
 import { AccessDialog } from "../../../parts/access/Access.tsx";
-import { FormDialog, useQuestion } from "../../../parts/actions.tsx";
+import { FormDialog, useConfirmation } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { FolderRights } from "./FolderRights.tsx";
-import { folderList } from "./queries.ts";
+import { foldersQuery } from "./queries.ts";
 
 const peopleOf = ({ owners, extra_perms }: Folder): string => {
   const others = Object.entries(extra_perms).filter(([who]) => !owners.includes(who));
@@ -29,14 +29,14 @@ const peopleOf = ({ owners, extra_perms }: Folder): string => {
 
 export function Folders({ workspace }: { workspace: string }) {
   const mayCreate = useMay(workspace)("POST /w/{workspace}/folders/create", "author");
-  const member = useQuery(memberOf(workspace)).data;
-  const folders = useQuery(folderList(workspace));
+  const member = useQuery(memberQuery(workspace)).data;
+  const folders = useQuery(foldersQuery(workspace));
   const [isCreating, setCreating] = useState(false);
   const [name, setName] = useState("");
   const [summary, setSummary] = useState("");
   const [shown, setShown] = useState<string>();
   const [asked, setAsked] = useState<string>();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const owns = (folder: Folder) =>
     member !== undefined &&
     (member.is_admin || member.is_super_admin || member.folders_owners.includes(folder.name));
@@ -47,7 +47,7 @@ export function Folders({ workspace }: { workspace: string }) {
       label: "Delete",
       name: folder,
       action: async () => {
-        await call("DELETE /w/{workspace}/folders/delete/{name}", { workspace, name: folder });
+        await callOperation("DELETE /w/{workspace}/folders/delete/{name}", { workspace, name: folder });
         return `The folder ${folder} was deleted`;
       },
     });
@@ -107,7 +107,7 @@ export function Folders({ workspace }: { workspace: string }) {
         label="Create"
         isReady={name !== ""}
         action={async () => {
-          await call("POST /w/{workspace}/folders/create", { workspace, body: { name, summary } });
+          await callOperation("POST /w/{workspace}/folders/create", { workspace, body: { name, summary } });
           setName("");
           setSummary("");
           return `The folder ${name} was created`;

@@ -1,17 +1,17 @@
 import { Button, Group as Line, MultiSelect, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { Group } from "../../../api/interface.d.ts";
 import { useMay } from "../../../api/session.ts";
-import { FormDialog, useQuestion } from "../../../parts/actions.tsx";
+import { FormDialog, useConfirmation } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { useMayManage } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { groupList, groupOf, memberList, usernameList } from "./queries.ts";
+import { groupQuery, groupsQuery, membersQuery, usernamesQuery } from "./queries.ts";
 
 /** The group that contains all members. */
 const ALL = "all";
@@ -19,17 +19,17 @@ const ALL = "all";
 export function Groups({ workspace }: { workspace: string }) {
   const mayCreate = useMay(workspace)("POST /w/{workspace}/groups/create", "author");
   const mayManage = useMayManage(workspace);
-  const groups = useQuery(groupList(workspace));
-  const members = useQuery(memberList(workspace)).data ?? [];
+  const groups = useQuery(groupsQuery(workspace));
+  const members = useQuery(membersQuery(workspace)).data ?? [];
   const [edited, setEdited] = useState<Group | "new">();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const remove = (name: string) =>
     ask({
       title: `Delete the group ${name}?`,
       text: "Its members keep their accounts and lose the permissions of the group.",
       label: "Delete",
       action: async () => {
-        await call("DELETE /w/{workspace}/groups/delete/{name}", { workspace, name });
+        await callOperation("DELETE /w/{workspace}/groups/delete/{name}", { workspace, name });
         return `The group ${name} was deleted`;
       },
     });
@@ -98,28 +98,37 @@ export function Groups({ workspace }: { workspace: string }) {
 }
 
 function GroupDialog({ workspace, name, close }: { workspace: string; name?: string; close: () => void }) {
-  const group = useQuery({ ...groupOf(workspace, name ?? ""), enabled: name !== undefined });
+  const group = useQuery({ ...groupQuery(workspace, name ?? ""), enabled: name !== undefined });
   if (name === undefined) return <GroupForm workspace={workspace} close={close} />;
   if (!group.data) return null;
   return <GroupForm workspace={workspace} group={group.data} close={close} />;
 }
 
 function GroupForm({ workspace, group, close }: { workspace: string; group?: Group; close: () => void }) {
-  const names = useQuery(usernameList(workspace)).data ?? [];
+  const names = useQuery(usernamesQuery(workspace)).data ?? [];
   const [name, setName] = useState(group?.name ?? "");
   const [summary, setSummary] = useState(group?.summary ?? "");
   const before = group?.members ?? [];
   const [members, setMembers] = useState(before);
   const save = async () => {
-    if (!group) await call("POST /w/{workspace}/groups/create", { workspace, body: { name, summary } });
+    if (!group)
+      await callOperation("POST /w/{workspace}/groups/create", { workspace, body: { name, summary } });
     else if (summary !== group.summary) {
-      await call("POST /w/{workspace}/groups/update/{name}", { workspace, name, body: { summary } });
+      await callOperation("POST /w/{workspace}/groups/update/{name}", { workspace, name, body: { summary } });
     }
     for (const username of members.filter((each) => !before.includes(each))) {
-      await call("POST /w/{workspace}/groups/adduser/{name}", { workspace, name, body: { username } });
+      await callOperation("POST /w/{workspace}/groups/adduser/{name}", {
+        workspace,
+        name,
+        body: { username },
+      });
     }
     for (const username of before.filter((each) => !members.includes(each))) {
-      await call("POST /w/{workspace}/groups/removeuser/{name}", { workspace, name, body: { username } });
+      await callOperation("POST /w/{workspace}/groups/removeuser/{name}", {
+        workspace,
+        name,
+        body: { username },
+      });
     }
     return group ? undefined : `The group ${name} was created`;
   };

@@ -1,8 +1,8 @@
 import { Radio, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
-import { flagsOf, ROLES, type Role } from "./roles.ts";
+import { ROLES, type Role, toRoleFlags } from "./roles.ts";
 
 interface Props {
   workspace: string;
@@ -14,9 +14,9 @@ export function InviteDialog({ workspace, opened, close }: Props) {
   const [email, setEmail] = useState("");
   const [role, setRole] = useState<Role>("developer");
   const invite = async () => {
-    await call("POST /w/{workspace}/workspaces/invite_user", {
+    await callOperation("POST /w/{workspace}/workspaces/invite_user", {
       workspace,
-      body: { email: email.trim(), ...flagsOf(role) },
+      body: { email: email.trim(), ...toRoleFlags(role) },
     });
     setEmail("");
     return `${email.trim()} is invited and joins by accepting`;

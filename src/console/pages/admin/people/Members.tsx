@@ -1,39 +1,43 @@
 import { Badge, Button, Group, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { User } from "../../../api/interface.d.ts";
-import { useMay, whoami } from "../../../api/session.ts";
-import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { useMay, whoamiQuery } from "../../../api/session.ts";
+import { useAction, useConfirmation } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { InviteDialog } from "./InviteDialog.tsx";
-import { invitationList, memberList } from "./queries.ts";
-import { flagsOf, ROLES, type Role, roleLabel, roleOf } from "./roles.ts";
+import { invitationsQuery, membersQuery } from "./queries.ts";
+import { getRole, getRoleLabel, ROLES, type Role, toRoleFlags } from "./roles.ts";
 
 export function Members({ workspace }: { workspace: string }) {
   const may = useMay(workspace);
   const isAdmin = may("POST /w/{workspace}/users/update/{username}", "admin");
-  const me = useQuery(whoami).data;
-  const members = useQuery(memberList(workspace));
+  const me = useQuery(whoamiQuery).data;
+  const members = useQuery(membersQuery(workspace));
   const [isInviting, setInviting] = useState(false);
   const { act } = useAction();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const setRole = (username: string, role: Role) =>
     act(async () => {
-      await call("POST /w/{workspace}/users/update/{username}", {
+      await callOperation("POST /w/{workspace}/users/update/{username}", {
         workspace,
         username,
-        body: flagsOf(role),
+        body: toRoleFlags(role),
       });
-      return `${username} is ${roleLabel(role).toLowerCase()} now`;
+      return `${username} is ${getRoleLabel(role).toLowerCase()} now`;
     });
   const setDisabled = (username: string, disabled: boolean) =>
     act(async () => {
-      await call("POST /w/{workspace}/users/update/{username}", { workspace, username, body: { disabled } });
+      await callOperation("POST /w/{workspace}/users/update/{username}", {
+        workspace,
+        username,
+        body: { disabled },
+      });
       return disabled ? `${username} is disabled in this workspace` : `${username} is enabled again`;
     });
   const remove = (username: string) =>
@@ -42,7 +46,7 @@ export function Members({ workspace }: { workspace: string }) {
       text: `${username} leaves the workspace ${workspace}; their tokens for it are revoked. Scripts, flows and schedules in u/${username} are kept.`,
       label: "Remove",
       action: async () => {
-        await call("DELETE /w/{workspace}/users/delete/{username}", { workspace, username });
+        await callOperation("DELETE /w/{workspace}/users/delete/{username}", { workspace, username });
         return `${username} was removed`;
       },
     });
@@ -62,7 +66,7 @@ export function Members({ workspace }: { workspace: string }) {
       width: "11rem",
       cell: (user) => (
         <Group gap={6}>
-          {roleLabel(roleOf(user))}
+          {getRoleLabel(getRole(user))}
           {user.disabled && (
             <Badge size="xs" color="red" variant="light">
               disabled
@@ -98,7 +102,7 @@ export function Members({ workspace }: { workspace: string }) {
           <RowMenu
             of={username}
             entries={[
-              ...ROLES.filter(({ value }) => value !== roleOf(user)).map(({ value, label }) => ({
+              ...ROLES.filter(({ value }) => value !== getRole(user)).map(({ value, label }) => ({
                 label: `Make ${label.toLowerCase()}`,
                 onClick: () => setRole(username, value),
               })),
@@ -130,15 +134,15 @@ export function Members({ workspace }: { workspace: string }) {
   );
 }
 
-type Invitation = Parameters<typeof roleOf>[0] & { email: string };
+type Invitation = Parameters<typeof getRole>[0] & { email: string };
 
 function Invitations({ workspace }: { workspace: string }) {
-  const invitations = useQuery(invitationList(workspace)).data ?? [];
+  const invitations = useQuery(invitationsQuery(workspace)).data ?? [];
   const { act } = useAction();
   if (invitations.length === 0) return null;
   const columns: Column<Invitation>[] = [
     { name: "E-mail", width: "minmax(0, 1fr)", cell: ({ email }) => email },
-    { name: "Role", width: "9rem", cell: (invitation) => roleLabel(roleOf(invitation)) },
+    { name: "Role", width: "9rem", cell: (invitation) => getRoleLabel(getRole(invitation)) },
     {
       name: "",
       width: "2rem",
@@ -150,7 +154,7 @@ function Invitations({ workspace }: { workspace: string }) {
               label: "Revoke the invitation",
               onClick: () =>
                 act(async () => {
-                  await call("POST /w/{workspace}/workspaces/delete_invite", {
+                  await callOperation("POST /w/{workspace}/workspaces/delete_invite", {
                     workspace,
                     body: { email, is_admin, operator },
                   });

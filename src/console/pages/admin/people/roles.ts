@@ -12,9 +12,12 @@ interface Flags {
   operator: boolean;
 }
 
-export const roleOf = ({ is_admin, operator }: Flags): Role =>
+export const getRole = ({ is_admin, operator }: Flags): Role =>
   is_admin ? "admin" : operator ? "operator" : "developer";
 
-export const flagsOf = (role: Role): Flags => ({ is_admin: role === "admin", operator: role === "operator" });
+export const toRoleFlags = (role: Role): Flags => ({
+  is_admin: role === "admin",
+  operator: role === "operator",
+});
 
-export const roleLabel = (role: Role): string => ROLES.find(({ value }) => value === role)!.label;
+export const getRoleLabel = (role: Role): string => ROLES.find(({ value }) => value === role)!.label;

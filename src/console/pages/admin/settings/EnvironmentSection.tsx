@@ -1,22 +1,22 @@
 import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
-import { useQuestion } from "../../../parts/actions.tsx";
+import { callOperation } from "../../../api/call.ts";
+import { useConfirmation } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { environmentOf } from "./queries.ts";
+import { environmentQuery } from "./queries.ts";
 import { Section } from "./Section.tsx";
 
 /** Variables that every script of the workspace finds in its environment. */
 export function EnvironmentSection({ workspace }: { workspace: string }) {
-  const { data = [], error } = useQuery(environmentOf(workspace));
+  const { data = [], error } = useQuery(environmentQuery(workspace));
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const store = (body: { name: string; value: string | null }) =>
-    call("POST /w/{workspace}/workspaces/set_environment_variable", { workspace, body });
+    callOperation("POST /w/{workspace}/workspaces/set_environment_variable", { workspace, body });
   const save = async () => {
     await store({ name, value });
     setName("");

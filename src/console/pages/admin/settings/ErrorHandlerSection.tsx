@@ -1,6 +1,6 @@
 import { Autocomplete, Checkbox } from "@mantine/core";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { useHandlerChoices } from "../../../parts/form/handler-choices.ts";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
@@ -15,7 +15,7 @@ export function ErrorHandlerSection({ workspace, settings, isAdmin }: SectionPro
       error_handler_extra_args: settings.error_handler_extra_args,
       error_handler_muted_on_cancel: isMuted,
     };
-    await call("POST /w/{workspace}/workspaces/edit_error_handler", { workspace, body });
+    await callOperation("POST /w/{workspace}/workspaces/edit_error_handler", { workspace, body });
     return path.trim() ? "The error handler is saved" : "The error handler is removed";
   };
   return (

@@ -2,10 +2,10 @@ import { Anchor, Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { call } from "../../../api/call.ts";
-import { myWorkspaces, useMay } from "../../../api/session.ts";
-import { useQuestion } from "../../../parts/actions.tsx";
-import { to } from "../../../parts/places.ts";
+import { callOperation } from "../../../api/call.ts";
+import { myWorkspacesQuery, useMay } from "../../../api/session.ts";
+import { useConfirmation } from "../../../parts/actions.tsx";
+import { linkTo } from "../../../parts/places.ts";
 import type { WorkspaceSettings } from "./queries.ts";
 import { Section } from "./Section.tsx";
 
@@ -16,12 +16,12 @@ export interface SectionProps {
 }
 
 export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) {
-  const known = useQuery(myWorkspaces).data?.workspaces.find(({ id }) => id === workspace)?.name ?? "";
+  const known = useQuery(myWorkspacesQuery).data?.workspaces.find(({ id }) => id === workspace)?.name ?? "";
   const [name, setName] = useState<string>();
   const [id, setId] = useState(workspace);
   const [webhook, setWebhook] = useState(settings.webhook ?? "");
   const [, go] = useLocation();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const may = useMay(workspace);
   const title = name ?? known;
   const leave = () =>
@@ -30,7 +30,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
       text: "You can return only if somebody invites you again. Your items are kept.",
       label: "Leave",
       action: async () => {
-        await call("POST /w/{workspace}/workspaces/leave", { workspace });
+        await callOperation("POST /w/{workspace}/workspaces/leave", { workspace });
         go("/workspaces");
         return undefined;
       },
@@ -42,7 +42,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
       label: "Archive",
       name: workspace,
       action: async () => {
-        await call("POST /w/{workspace}/workspaces/archive", { workspace });
+        await callOperation("POST /w/{workspace}/workspaces/archive", { workspace });
         go("/workspaces");
         return `${workspace} is archived`;
       },
@@ -56,7 +56,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
           isChanged={title.trim() !== "" && title !== known}
           save={async () => {
             const body = { new_name: title.trim() };
-            await call("POST /w/{workspace}/workspaces/change_workspace_name", { workspace, body });
+            await callOperation("POST /w/{workspace}/workspaces/change_workspace_name", { workspace, body });
             return "The name is changed";
           }}
         >
@@ -75,8 +75,8 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
           label="Change the id"
           save={async () => {
             const body = { new_id: id };
-            await call("POST /w/{workspace}/workspaces/change_workspace_id", { workspace, body });
-            go(to.home(id));
+            await callOperation("POST /w/{workspace}/workspaces/change_workspace_id", { workspace, body });
+            go(linkTo.home(id));
             return `The workspace id is ${id} now`;
           }}
         >
@@ -97,7 +97,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
               <>
                 {" "}
                 For several endpoints, signed requests and a record of deliveries, see{" "}
-                <Anchor component={Link} href={to.webhooks(workspace)} inherit underline="always">
+                <Anchor component={Link} href={linkTo.webhooks(workspace)} inherit underline="always">
                   Outgoing webhooks
                 </Anchor>
                 .
@@ -110,7 +110,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
           ? {
               save: async () => {
                 const body = { webhook: webhook.trim() || null };
-                await call("POST /w/{workspace}/workspaces/edit_webhook", { workspace, body });
+                await callOperation("POST /w/{workspace}/workspaces/edit_webhook", { workspace, body });
                 return webhook.trim() ? "The webhook is saved" : "The webhook is removed";
               },
             }

@@ -1,6 +1,6 @@
 import { Checkbox, Group, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
-import { call, type Input } from "../../../api/call.ts";
+import { callOperation, type Input } from "../../../api/call.ts";
 import { Copy } from "../../../parts/calling/Copy.tsx";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
@@ -40,7 +40,7 @@ export function GitSection({ workspace, settings, isAdmin }: SectionProps) {
       .map((line) => line.trim())
       .filter((line) => line !== "");
     const git_sync_settings = { ...stored, include_path, include_type: kinds as Kind[] };
-    await call("POST /w/{workspace}/workspaces/edit_git_sync_config", {
+    await callOperation("POST /w/{workspace}/workspaces/edit_git_sync_config", {
       workspace,
       body: { git_sync_settings },
     });

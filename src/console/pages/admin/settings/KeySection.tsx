@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
-import { call } from "../../../api/call.ts";
-import { useQuestion } from "../../../parts/actions.tsx";
+import { callOperation } from "../../../api/call.ts";
+import { useConfirmation } from "../../../parts/actions.tsx";
 import { Section } from "./Section.tsx";
 
 const KEY_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
@@ -20,7 +20,7 @@ function createKey(): string {
 }
 
 export function KeySection({ workspace }: { workspace: string }) {
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const rotate = () =>
     ask({
       title: "Rotate the key of this workspace?",
@@ -28,7 +28,7 @@ export function KeySection({ workspace }: { workspace: string }) {
       label: "Rotate",
       action: async () => {
         const body = { new_key: createKey(), skip_reencrypt: false };
-        await call("POST /w/{workspace}/workspaces/encryption_key", { workspace, body });
+        await callOperation("POST /w/{workspace}/workspaces/encryption_key", { workspace, body });
         return "All secrets are encrypted with a new key";
       },
     });

@@ -1,6 +1,6 @@
 import { Autocomplete, Checkbox } from "@mantine/core";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { useHandlerChoices } from "../../../parts/form/handler-choices.ts";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
@@ -32,7 +32,7 @@ export function ScheduleHandlersSection({ workspace, settings }: Omit<SectionPro
         number_of_occurence_exact: exact ?? null,
         workspace_handler_muted: workspace_handler_muted ?? null,
       };
-      await call("POST /w/{workspace}/schedules/setdefaulthandler", { workspace, body });
+      await callOperation("POST /w/{workspace}/schedules/setdefaulthandler", { workspace, body });
     }
     setPaths({});
     setForAll(false);

@@ -10,7 +10,7 @@ import { ErrorHandlerSection } from "./ErrorHandlerSection.tsx";
 import { GeneralSections } from "./GeneralSections.tsx";
 import { GitSection } from "./GitSection.tsx";
 import { KeySection } from "./KeySection.tsx";
-import { settingsOf } from "./queries.ts";
+import { workspaceSettingsQuery } from "./queries.ts";
 import { ScheduleHandlersSection } from "./ScheduleHandlersSection.tsx";
 import { StorageSection } from "./StorageSection.tsx";
 import { Usage } from "./Usage.tsx";
@@ -18,7 +18,7 @@ import { Usage } from "./Usage.tsx";
 export default function SettingsPage() {
   const workspace = useWorkspace();
   // Forms start with the currently stored values, not with cached ones from an earlier visit.
-  const settings = useQuery({ ...settingsOf(workspace), refetchOnMount: "always" });
+  const settings = useQuery({ ...workspaceSettingsQuery(workspace), refetchOnMount: "always" });
   const isRead = settings.data !== undefined && settings.isFetchedAfterMount;
   const isAdmin = useMay(workspace)("POST /w/{workspace}/workspaces/edit_error_handler", "admin");
   const [tab, bar] = useTabs([

@@ -1,6 +1,6 @@
 import { Checkbox, Select, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
 
@@ -21,12 +21,12 @@ export function StorageSection({ workspace, settings, isAdmin }: SectionProps) {
     const s3 = type === "S3Storage" ? { s3_resource_path: path.trim() } : {};
     const large_file_storage =
       type === "" ? null : { ...(stored ?? {}), type, ...s3, public_resource: isPublic };
-    await call("POST /w/{workspace}/workspaces/edit_large_file_storage_config", {
+    await callOperation("POST /w/{workspace}/workspaces/edit_large_file_storage_config", {
       workspace,
       body: { large_file_storage },
     });
     if (type === "") return "The storage is removed";
-    return `Connection test: ${await call("GET /w/{workspace}/job_helpers/test_connection", { workspace })}`;
+    return `Connection test: ${await callOperation("GET /w/{workspace}/job_helpers/test_connection", { workspace })}`;
   };
   return (
     <Section

@@ -4,10 +4,10 @@ import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { usageOf } from "./queries.ts";
+import { usageQuery } from "./queries.ts";
 
 export function Usage({ workspace }: { workspace: string }) {
-  const usage = useQuery(usageOf(workspace));
+  const usage = useQuery(usageQuery(workspace));
   if (usage.error) return <Problem error={usage.error} retry={() => void usage.refetch()} />;
   if (!usage.data) return <Loading />;
   const rows = usage.data.toSorted((one, other) => other.executions - one.executions);

@@ -1,26 +1,27 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, call } from "../../../api/call.ts";
+import { type Answer, callOperation } from "../../../api/call.ts";
 
 export type WorkspaceSettings = Answer<"GET /w/{workspace}/workspaces/get_settings">;
 
-export const settingsOf = (workspace: string) =>
+export const workspaceSettingsQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "settings", "one"],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/workspaces/get_settings", { workspace }, signal),
+    queryFn: ({ signal }) =>
+      callOperation("GET /w/{workspace}/workspaces/get_settings", { workspace }, signal),
   });
 
-export const usageOf = (workspace: string) =>
+export const usageQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "settings", "usage"],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/users/list_usage", { workspace }, signal),
+    queryFn: ({ signal }) => callOperation("GET /w/{workspace}/users/list_usage", { workspace }, signal),
   });
 
-/** Variables that the workspace adds to the environment of runs. */
-export const environmentOf = (workspace: string) =>
+/** Loads the variables that the workspace adds to the environment of runs. */
+export const environmentQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "settings", "environment"],
     queryFn: async ({ signal }) => {
-      const all = await call("GET /w/{workspace}/variables/list_contextual", { workspace }, signal);
+      const all = await callOperation("GET /w/{workspace}/variables/list_contextual", { workspace }, signal);
       return all.filter(({ is_custom }) => is_custom);
     },
   });

@@ -12,10 +12,10 @@ import {
 } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
 import { Copy } from "../../../parts/calling/Copy.tsx";
-import { scopeList } from "./queries.ts";
+import { scopesQuery } from "./queries.ts";
 
 interface Props {
   workspace: string;
@@ -34,7 +34,7 @@ const LIVES = [
 
 /** Form for a new token with its scopes; the token is shown once. */
 export function NewToken({ workspace, opened, close }: Props) {
-  const groups = useQuery({ ...scopeList, enabled: opened }).data ?? [];
+  const groups = useQuery({ ...scopesQuery, enabled: opened }).data ?? [];
   const [label, setLabel] = useState("");
   const [days, setDays] = useState("90");
   const [isLimited, setLimited] = useState(false);
@@ -49,7 +49,7 @@ export function NewToken({ workspace, opened, close }: Props) {
       scopes: isLimited ? scopes : null,
       workspace_id: isBound ? workspace : null,
     };
-    setMade(await call("POST /users/tokens/create", { body }));
+    setMade(await callOperation("POST /users/tokens/create", { body }));
     setLabel("");
     return undefined;
   };

@@ -1,8 +1,8 @@
 import { Badge, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
-import { useQuestion } from "../../../parts/actions.tsx";
+import { callOperation } from "../../../api/call.ts";
+import { useConfirmation } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -12,23 +12,23 @@ import { useWorkspace } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { NewToken } from "./NewToken.tsx";
-import { type Token, tokenList } from "./queries.ts";
+import { type Token, tokensQuery } from "./queries.ts";
 
 const DAY_MS = 86_400_000;
 const WARN_MS = 30 * DAY_MS;
 
 export default function TokensPage() {
   const workspace = useWorkspace();
-  const tokens = useQuery(tokenList);
+  const tokens = useQuery(tokensQuery);
   const [isCreating, setCreating] = useState(false);
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const revoke = ({ token_prefix, label }: Token) =>
     ask({
       title: `Revoke ${label || token_prefix}?`,
       text: "Requests with this token are refused from now on. A revoked token cannot be restored.",
       label: "Revoke",
       action: async () => {
-        await call("DELETE /users/tokens/delete/{token_prefix}", { token_prefix });
+        await callOperation("DELETE /users/tokens/delete/{token_prefix}", { token_prefix });
         return "The token was revoked";
       },
     });

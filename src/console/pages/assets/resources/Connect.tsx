@@ -2,13 +2,13 @@ import { Anchor, Button, Modal, Select, Stack, Text, TextInput } from "@mantine/
 import { IconPlugConnected } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { addressOf } from "../../../api/call.ts";
+import { getOperationUrl } from "../../../api/call.ts";
 import { useOwnPrefix } from "../../../parts/items/rights.ts";
-import { connectList } from "./queries.ts";
+import { oauthProvidersQuery } from "./queries.ts";
 
 /** Connects an account at an OAuth provider. Renders nothing if the instance has no providers. */
 export function Connect({ workspace }: { workspace: string }) {
-  const providers = useQuery(connectList).data ?? [];
+  const providers = useQuery(oauthProvidersQuery).data ?? [];
   const prefix = useOwnPrefix(workspace);
   const [open, setOpen] = useState(false);
   const [provider, setProvider] = useState<string | null>(null);
@@ -39,7 +39,7 @@ export function Connect({ workspace }: { workspace: string }) {
             target="_blank"
             rel="noopener"
             onClick={() => setOpen(false)}
-            href={addressOf("GET /oauth/connect/{client_name}", {
+            href={getOperationUrl("GET /oauth/connect/{client_name}", {
               client_name: client,
               query: { workspace, path },
             })}

@@ -7,15 +7,15 @@ import { isRecord } from "../../../api/json.ts";
 import { allowLeaving } from "../../../api/leaving.ts";
 import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
 import { useLeaveWarning } from "../../../parts/form/leave-warning.ts";
-import { hasFields, prepare } from "../../../parts/form/prepare.ts";
-import { useStored } from "../../../parts/form/use-stored.ts";
+import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
+import { useStoredItem } from "../../../parts/form/use-stored-item.ts";
 import { useMayWrite, useOwnPrefix } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { oneResource, saveResource, typeList } from "./queries.ts";
+import { resourceQuery, resourceTypesQuery, saveResource } from "./queries.ts";
 import { useResourceMenu } from "./use-resource-menu.tsx";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
@@ -27,12 +27,12 @@ export default function EditPage() {
   const workspace = useWorkspace();
   const [location, go] = useLocation();
   const { "*": rest = "" } = useParams<{ "*": string }>();
-  const isNew = location === to.newResource(workspace);
-  const { stored, error } = useStored(oneResource(workspace, rest), !isNew);
+  const isNew = location === linkTo.newResource(workspace);
+  const { stored, error } = useStoredItem(resourceQuery(workspace, rest), !isNew);
   const prefix = useOwnPrefix(workspace);
   const { entriesOf, dialogs } = useResourceMenu(workspace, () => {
     allowLeaving();
-    go(to.resources(workspace));
+    go(linkTo.resources(workspace));
   });
   const ready = isNew ? prefix !== "" : stored !== undefined;
   return (
@@ -40,7 +40,7 @@ export default function EditPage() {
       <PageHead
         title={isNew ? "New resource" : rest}
         above={
-          <Anchor component={Link} href={to.resources(workspace)} fz="sm">
+          <Anchor component={Link} href={linkTo.resources(workspace)} fz="sm">
             Resources
           </Anchor>
         }
@@ -66,12 +66,12 @@ interface Props {
   prefix: string;
 }
 
-/** The server treats null as a value that is left out. */
+/** Whether the value is null, which the server treats as absent. */
 const isNull = (value: unknown) => (value === null ? "A value cannot be changed to null." : undefined);
 
 function Editor({ workspace, existing, prefix }: Props) {
   const [, go] = useLocation();
-  const types = useQuery(typeList(workspace)).data;
+  const types = useQuery(resourceTypesQuery(workspace)).data;
   const mayWrite = useMayWrite(workspace);
   const [search] = useSearchParams();
   const [path, setPath] = useState(existing?.path ?? prefix);
@@ -84,14 +84,14 @@ function Editor({ workspace, existing, prefix }: Props) {
   const schema = types?.find(({ name }) => name === type)?.schema;
   // A form can show objects only.
   const isObject = !existing || isRecord(existing.value);
-  const isForm = useMemo(() => isObject && hasFields(prepare(schema)), [isObject, schema]);
+  const isForm = useMemo(() => isObject && hasFields(prepareForm(schema)), [isObject, schema]);
   const isShown = types !== undefined && (!isForm || loaded);
   useLeaveWarning([path, type, description, isValid], isShown ? value : undefined);
   const save = useMutation({
     mutationFn: () => saveResource(workspace, { path, type: type!, description, value, schema, existing }),
     onSuccess: () => {
       allowLeaving();
-      go(to.resources(workspace));
+      go(linkTo.resources(workspace));
     },
   });
   const writes = !existing || mayWrite(existing.path, existing.extra_perms);
@@ -176,7 +176,12 @@ function Editor({ workspace, existing, prefix }: Props) {
           >
             Save
           </Button>
-          <Button variant="default" component={Link} href={to.resources(workspace)} onClick={allowLeaving}>
+          <Button
+            variant="default"
+            component={Link}
+            href={linkTo.resources(workspace)}
+            onClick={allowLeaving}
+          >
             Cancel
           </Button>
         </Group>

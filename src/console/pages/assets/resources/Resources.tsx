@@ -12,14 +12,14 @@ import { useSearch } from "../../../parts/items/Search.tsx";
 import { TokenState } from "../../../parts/items/TokenState.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { MAX_RESOURCES, resourceList } from "./queries.ts";
+import { MAX_RESOURCES, resourcesQuery } from "./queries.ts";
 import { useResourceMenu } from "./use-resource-menu.tsx";
 
 export function Resources({ workspace }: { workspace: string }) {
-  const list = useQuery(resourceList(workspace));
+  const list = useQuery(resourcesQuery(workspace));
   const [, go] = useLocation();
   const may = useMay(workspace)("POST /w/{workspace}/resources/create", "author");
   const mayWrite = useMayWrite(workspace);
@@ -38,7 +38,11 @@ export function Resources({ workspace }: { workspace: string }) {
         title="No resources yet"
         action={
           may && (
-            <Button component={Link} href={to.newResource(workspace)} leftSection={<IconPlus size={16} />}>
+            <Button
+              component={Link}
+              href={linkTo.newResource(workspace)}
+              leftSection={<IconPlus size={16} />}
+            >
               New resource
             </Button>
           )
@@ -64,7 +68,7 @@ export function Resources({ workspace }: { workspace: string }) {
             {
               name: "Path",
               width: "minmax(0, 1.2fr)",
-              cell: ({ path }) => <ItemName href={to.resource(workspace, path)} path={path} />,
+              cell: ({ path }) => <ItemName href={linkTo.resource(workspace, path)} path={path} />,
             },
             { name: "Type", width: "9rem", cell: ({ resource_type }) => resource_type },
             {
@@ -91,7 +95,7 @@ export function Resources({ workspace }: { workspace: string }) {
               cell: (resource) => {
                 const { path, extra_perms } = resource;
                 const label = mayWrite(path, extra_perms) ? "Edit" : "View";
-                const open = { label, onClick: () => go(to.resource(workspace, path)) };
+                const open = { label, onClick: () => go(linkTo.resource(workspace, path)) };
                 return <RowMenu of={path} entries={[open, ...entriesOf(resource)]} />;
               },
             },

@@ -4,10 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { useMay } from "../../../api/session.ts";
 import { PageHead } from "../../../parts/PageHead.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { useTabs } from "../../../parts/TabBar.tsx";
 import { Connect } from "./Connect.tsx";
-import { resourceList } from "./queries.ts";
+import { resourcesQuery } from "./queries.ts";
 import { Resources } from "./Resources.tsx";
 import { useTypeDialog } from "./TypeDialog.tsx";
 import { Types } from "./Types.tsx";
@@ -18,7 +18,7 @@ export default function ResourcesPage() {
   const may = mayCall("POST /w/{workspace}/resources/create", "author");
   const mayCreateType = mayCall("POST /w/{workspace}/resources/type/create", "author");
   const { edit, dialog } = useTypeDialog(workspace);
-  const list = useQuery(resourceList(workspace));
+  const list = useQuery(resourcesQuery(workspace));
   const [tab, bar] = useTabs([
     { value: "resources", label: "Resources" },
     { value: "types", label: "Types" },
@@ -33,7 +33,11 @@ export default function ResourcesPage() {
           <>
             <Connect workspace={workspace} />
             {(list.data?.length ?? 0) > 0 && (
-              <Button component={Link} href={to.newResource(workspace)} leftSection={<IconPlus size={16} />}>
+              <Button
+                component={Link}
+                href={linkTo.newResource(workspace)}
+                leftSection={<IconPlus size={16} />}
+              >
                 New resource
               </Button>
             )}

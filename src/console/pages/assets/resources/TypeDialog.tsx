@@ -1,6 +1,6 @@
 import { JsonInput, Textarea, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { ResourceType } from "../../../api/interface.d.ts";
 import { parseJson, writeJson } from "../../../api/json.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
@@ -25,9 +25,16 @@ function TypeDialog({ workspace, type, opened, close }: DialogProps) {
   const save = async () => {
     const body = { description, schema: parseJson(schema) };
     if (type) {
-      await call("POST /w/{workspace}/resources/type/update/{name}", { workspace, name: type.name, body });
+      await callOperation("POST /w/{workspace}/resources/type/update/{name}", {
+        workspace,
+        name: type.name,
+        body,
+      });
     } else {
-      await call("POST /w/{workspace}/resources/type/create", { workspace, body: { ...body, name } });
+      await callOperation("POST /w/{workspace}/resources/type/create", {
+        workspace,
+        body: { ...body, name },
+      });
     }
     return `${name} is saved`;
   };
@@ -71,7 +78,7 @@ function TypeDialog({ workspace, type, opened, close }: DialogProps) {
   );
 }
 
-/** Returns the dialog that makes and changes types, and what opens it. */
+/** Provides the dialog that creates and edits types, and a function that opens it. */
 export function useTypeDialog(workspace: string): {
   edit: (type: ResourceType | undefined) => void;
   dialog: ReactNode;

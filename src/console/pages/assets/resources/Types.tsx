@@ -1,18 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { ResourceType } from "../../../api/interface.d.ts";
 import { useMay } from "../../../api/session.ts";
-import { useQuestion } from "../../../parts/actions.tsx";
+import { useConfirmation } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { typeList } from "./queries.ts";
+import { resourceTypesQuery } from "./queries.ts";
 
 /** Returns the names of a type's fields. */
-const fieldsOf = (schema: unknown) =>
+const listFields = (schema: unknown) =>
   Object.keys((schema as { properties?: Record<string, unknown> } | null)?.properties ?? {});
 
 interface Props {
@@ -23,22 +23,23 @@ interface Props {
 
 /** Types of resources: those that every workspace has, and those that are made here. */
 export function Types({ workspace, edit }: Props) {
-  const list = useQuery(typeList(workspace));
+  const list = useQuery(resourceTypesQuery(workspace));
   const may = useMay(workspace);
   const writes = may("POST /w/{workspace}/resources/type/create", "author");
   const creates = may("POST /w/{workspace}/resources/create", "author");
   const [, go] = useLocation();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   if (list.error && !list.data) return <Problem error={list.error} retry={() => void list.refetch()} />;
   if (!list.data) return <Loading />;
-  const create = (name: string) => go(`${to.newResource(workspace)}?${new URLSearchParams({ type: name })}`);
+  const create = (name: string) =>
+    go(`${linkTo.newResource(workspace)}?${new URLSearchParams({ type: name })}`);
   const remove = (name: string) =>
     ask({
       title: `Delete the type ${name}?`,
       text: "Its resources are kept, but can then be edited as JSON only.",
       label: "Delete",
       action: async () => {
-        await call("DELETE /w/{workspace}/resources/type/delete/{name}", { workspace, name });
+        await callOperation("DELETE /w/{workspace}/resources/type/delete/{name}", { workspace, name });
         return `${name} is deleted`;
       },
     });
@@ -53,7 +54,7 @@ export function Types({ workspace, edit }: Props) {
           {
             name: "Fields",
             width: "minmax(0, 2fr)",
-            cell: ({ schema }) => <div className="clip quiet">{fieldsOf(schema).join(", ")}</div>,
+            cell: ({ schema }) => <div className="clip quiet">{listFields(schema).join(", ")}</div>,
           },
           {
             name: "Description",

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, call } from "../../../api/call.ts";
+import { type Answer, callOperation } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Resource } from "../../../api/interface.d.ts";
@@ -10,36 +10,41 @@ export const MAX_RESOURCES = 1_000;
 
 export type ListedResource = Answer<"GET /w/{workspace}/resources/list">[number];
 
-export const resourceList = (workspace: string) =>
+export const resourcesQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "resources", "list"],
     queryFn: ({ signal }) =>
-      call("GET /w/{workspace}/resources/list", { workspace, query: { per_page: MAX_RESOURCES } }, signal),
+      callOperation(
+        "GET /w/{workspace}/resources/list",
+        { workspace, query: { per_page: MAX_RESOURCES } },
+        signal,
+      ),
   });
 
-export const oneResource = (workspace: string, path: string) =>
+export const resourceQuery = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "resources", "one", path],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/resources/get/{path}", { workspace, path }, signal),
+    queryFn: ({ signal }) =>
+      callOperation("GET /w/{workspace}/resources/get/{path}", { workspace, path }, signal),
   });
 
-export const typeList = (workspace: string) =>
+export const resourceTypesQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "resources", "types"],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/resources/type/list", { workspace }, signal),
+    queryFn: ({ signal }) => callOperation("GET /w/{workspace}/resources/type/list", { workspace }, signal),
   });
 
 /** Providers with which accounts can be connected. */
-export const connectList = queryOptions({
+export const oauthProvidersQuery = queryOptions({
   queryKey: ["connects"],
-  queryFn: ({ signal }) => call("GET /oauth/list_connects", {}, signal),
+  queryFn: ({ signal }) => callOperation("GET /oauth/list_connects", {}, signal),
   staleTime: 60_000,
 });
 
 type Value = Record<string, unknown>;
 
 /** Returns the names of a type's fields whose values are secrets. */
-export function secretFields(schema: unknown): string[] {
+export function listSecretFields(schema: unknown): string[] {
   const properties = (schema as { properties?: Record<string, Value> } | null)?.properties ?? {};
   return Object.entries(properties)
     .filter(([, field]) => isPassword(field))
@@ -65,10 +70,10 @@ interface Secret {
 }
 
 /** Lists the entered passwords, which are stored as separate secrets. */
-function typedSecrets({ path, value, schema, existing }: Edited): Secret[] {
+function listEnteredSecrets({ path, value, schema, existing }: Edited): Secret[] {
   if (!isRecord(value)) return [];
   const before: Value = isRecord(existing?.value) ? existing.value : {};
-  return secretFields(schema).flatMap((name) => {
+  return listSecretFields(schema).flatMap((name) => {
     const typed = value[name];
     if (typeof typed !== "string" || typed === "" || typed.startsWith("$var:")) return [];
     const secret = `${path}_${name}`;
@@ -77,11 +82,14 @@ function typedSecrets({ path, value, schema, existing }: Edited): Secret[] {
 }
 
 const hasVariable = (workspace: string, path: string) =>
-  call("GET /w/{workspace}/variables/exists/{path}", { workspace, path });
+  callOperation("GET /w/{workspace}/variables/exists/{path}", { workspace, path });
 
-/** @throws if something that does not belong to this resource would be overwritten */
+/**
+ * Checks that the paths of a resource and its secrets are free.
+ * @throws if something that does not belong to this resource would be overwritten
+ */
 async function requireFree(workspace: string, { path, existing }: Edited, secrets: Secret[]): Promise<void> {
-  if (!existing && (await call("GET /w/{workspace}/resources/exists/{path}", { workspace, path })))
+  if (!existing && (await callOperation("GET /w/{workspace}/resources/exists/{path}", { workspace, path })))
     throw new Error(`There is a resource at ${path} already.`);
   for (const { name, path: secret, isOwn } of secrets) {
     if (isOwn || !(await hasVariable(workspace, secret))) continue;
@@ -92,16 +100,16 @@ async function requireFree(workspace: string, { path, existing }: Edited, secret
   }
 }
 
-/** @returns whether the variable is new */
+/** Stores an entered password as a secret variable. @returns whether the variable is new */
 async function storeSecret(workspace: string, of: string, secret: Secret): Promise<boolean> {
   const { name, path, value, isOwn } = secret;
   const body = { value, is_secret: true };
   if (isOwn && (await hasVariable(workspace, path))) {
-    await call("POST /w/{workspace}/variables/update/{path}", { workspace, path, body });
+    await callOperation("POST /w/{workspace}/variables/update/{path}", { workspace, path, body });
     return false;
   }
   const made = { ...body, path, description: `${name} of ${of}` };
-  await call("POST /w/{workspace}/variables/create", { workspace, body: made });
+  await callOperation("POST /w/{workspace}/variables/create", { workspace, body: made });
   return true;
 }
 
@@ -110,17 +118,17 @@ async function storeResource(workspace: string, edited: Edited, value: unknown):
   if (existing) {
     const isChanged = writeJson(value) !== writeJson(existing.value);
     const body = { description, ...(isChanged ? { value } : {}) };
-    await call("POST /w/{workspace}/resources/update/{path}", { workspace, path, body });
+    await callOperation("POST /w/{workspace}/resources/update/{path}", { workspace, path, body });
   } else {
     const body = { path, resource_type: type, description, value };
-    await call("POST /w/{workspace}/resources/create", { workspace, body });
+    await callOperation("POST /w/{workspace}/resources/create", { workspace, body });
   }
 }
 
 /** Stores a resource. Entered passwords are stored as separate secrets that it refers to. */
 export async function saveResource(workspace: string, edited: Edited): Promise<void> {
   const isChanged = writeJson(edited.value) !== writeJson(edited.existing?.value);
-  const secrets = isChanged ? typedSecrets(edited) : [];
+  const secrets = isChanged ? listEnteredSecrets(edited) : [];
   await requireFree(workspace, edited, secrets);
   const made: string[] = [];
   try {
@@ -133,7 +141,9 @@ export async function saveResource(workspace: string, edited: Edited): Promise<v
     // After a rejection nothing refers to the new secrets, and they would block the next attempt.
     const isRefused = error instanceof ApiError && error.status < 500;
     for (const path of isRefused ? made : [])
-      await call("DELETE /w/{workspace}/variables/delete/{path}", { workspace, path }).catch(() => {});
+      await callOperation("DELETE /w/{workspace}/variables/delete/{path}", { workspace, path }).catch(
+        () => {},
+      );
     throw error;
   }
   await queryClient.invalidateQueries({ queryKey: [workspace] });

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { AccessDialog } from "../../../parts/access/Access.tsx";
-import { useQuestion } from "../../../parts/actions.tsx";
+import { useConfirmation } from "../../../parts/actions.tsx";
 import { useRefreshToken } from "../../../parts/items/refresh-token.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Uses } from "../../../parts/items/Uses.tsx";
@@ -11,25 +11,25 @@ import type { ListedResource } from "./queries.ts";
 type Shown = Pick<ListedResource, "path" | "extra_perms"> & Partial<Pick<ListedResource, "account">>;
 
 interface ResourceMenu {
-  /** What can be done with a resource. */
+  /** Returns the actions that the caller may perform on a resource. */
   entriesOf: (resource: Shown) => (MenuEntry | false)[];
   dialogs: ReactNode;
 }
 
-/** @param leave called before a resource is deleted */
+/** Provides the menu of a resource and its dialogs. @param leave called before a resource is deleted */
 export function useResourceMenu(workspace: string, leave?: () => void): ResourceMenu {
   const mayWrite = useMayWrite(workspace);
   const [used, setUsed] = useState<string>();
   const [asked, setAsked] = useState<string>();
   const refresh = useRefreshToken(workspace);
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const remove = (path: string) =>
     ask({
       title: `Delete ${path}?`,
       text: "Scripts and flows that use it will fail. Its secrets are kept as variables.",
       label: "Delete",
       action: async () => {
-        await call("DELETE /w/{workspace}/resources/delete/{path}", { workspace, path });
+        await callOperation("DELETE /w/{workspace}/resources/delete/{path}", { workspace, path });
         leave?.();
         return `${path} is deleted`;
       },
@@ -39,7 +39,8 @@ export function useResourceMenu(workspace: string, leave?: () => void): Resource
       title: `Disconnect ${path}?`,
       text: "The account is disconnected here and at the provider. Its token is no longer refreshed.",
       label: "Disconnect",
-      action: () => call("POST /w/{workspace}/oauth/disconnect/{id}", { workspace, id: String(account) }),
+      action: () =>
+        callOperation("POST /w/{workspace}/oauth/disconnect/{id}", { workspace, id: String(account) }),
     });
   const entriesOf = (resource: Shown) => {
     const { path, account, extra_perms } = resource;

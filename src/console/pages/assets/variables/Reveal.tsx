@@ -1,6 +1,6 @@
 import { Button, Code, Group, Modal, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { Copy } from "../../../parts/calling/Copy.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -20,7 +20,7 @@ export function Reveal({ workspace, path, close }: Props) {
     setError(undefined);
     if (path === undefined) return;
     const left = new AbortController();
-    call("GET /w/{workspace}/variables/get_value/{path}", { workspace, path }, left.signal)
+    callOperation("GET /w/{workspace}/variables/get_value/{path}", { workspace, path }, left.signal)
       .then(setValue)
       .catch((cause) => left.signal.aborted || setError(cause));
     return () => left.abort();

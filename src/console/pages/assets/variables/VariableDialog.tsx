@@ -1,6 +1,6 @@
 import { Checkbox, PasswordInput, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { ListableVariable } from "../../../api/interface.d.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
 
@@ -29,10 +29,14 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
         ...(isKept || isSame ? {} : { value }),
         ...(description === variable.description ? {} : { description }),
       };
-      await call("POST /w/{workspace}/variables/update/{path}", { workspace, path: variable.path, body });
+      await callOperation("POST /w/{workspace}/variables/update/{path}", {
+        workspace,
+        path: variable.path,
+        body,
+      });
     } else {
       const body = { path, value, is_secret: isSecret, description };
-      await call("POST /w/{workspace}/variables/create", { workspace, body });
+      await callOperation("POST /w/{workspace}/variables/create", { workspace, body });
     }
     setValue("");
     return `${path} is saved`;

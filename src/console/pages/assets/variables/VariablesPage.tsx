@@ -2,11 +2,11 @@ import { Badge, Button } from "@mantine/core";
 import { IconLock, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { ListableVariable } from "../../../api/interface.d.ts";
 import { useMay } from "../../../api/session.ts";
 import { AccessDialog } from "../../../parts/access/Access.tsx";
-import { useQuestion } from "../../../parts/actions.tsx";
+import { useConfirmation } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { OnlyFirst } from "../../../parts/items/OnlyFirst.tsx";
@@ -20,13 +20,13 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { useWorkspace } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { MAX_VARIABLES, variableList } from "./queries.ts";
+import { MAX_VARIABLES, variablesQuery } from "./queries.ts";
 import { Reveal } from "./Reveal.tsx";
 import { VariableDialog } from "./VariableDialog.tsx";
 
 export default function VariablesPage() {
   const workspace = useWorkspace();
-  const list = useQuery(variableList(workspace));
+  const list = useQuery(variablesQuery(workspace));
   const may = useMay(workspace)("POST /w/{workspace}/variables/create", "author");
   const mayWrite = useMayWrite(workspace);
   const prefix = useOwnPrefix(workspace);
@@ -36,7 +36,7 @@ export default function VariablesPage() {
   const [used, setUsed] = useState<string>();
   const [asked, setAsked] = useState<string>();
   const refresh = useRefreshToken(workspace);
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const edit = (variable: ListableVariable | undefined) => {
     setEdited({ variable, key: (edited?.key ?? 0) + 1 });
     setEditing(true);
@@ -47,7 +47,7 @@ export default function VariablesPage() {
       text: "Scripts and flows that use it will fail. Its value cannot be restored.",
       label: "Delete",
       action: async () => {
-        await call("DELETE /w/{workspace}/variables/delete/{path}", { workspace, path });
+        await callOperation("DELETE /w/{workspace}/variables/delete/{path}", { workspace, path });
         return `${path} is deleted`;
       },
     });

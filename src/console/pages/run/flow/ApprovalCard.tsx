@@ -2,12 +2,12 @@ import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import { lazy, Suspense, useCallback, useId, useMemo, useState } from "react";
 import type { Approval } from "../../../parts/flow/run-model.ts";
-import { hasFields, prepare } from "../../../parts/form/prepare.ts";
+import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { JsonTree } from "../../../parts/result/views/JsonTree.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { useAnswer } from "./queries.ts";
+import { useAnswerApproval } from "./queries.ts";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
@@ -15,11 +15,11 @@ const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 export function ApprovalCard({ workspace, approval }: { workspace: string; approval: Approval }) {
   const { step_id, summary, schema, refusal, required_events, approvers, hide_cancel, until } = approval;
   const id = useId().replace(/\W/g, "");
-  const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
+  const fields = useMemo(() => hasFields(prepareForm(schema)), [schema]);
   const [value, setValue] = useState<Record<string, unknown>>({});
   const [loaded, setLoaded] = useState(!fields);
   const ready = useCallback(() => setLoaded(true), []);
-  const answer = useAnswer(workspace, approval);
+  const answer = useAnswerApproval(workspace, approval);
   const approve = () => answer.mutate({ approved: true, value });
   const missing = required_events - approvers.length;
   return (

@@ -3,8 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../../api/interface.d.ts";
-import { useLive } from "../../../api/live.ts";
-import { memberOf, useMay } from "../../../api/session.ts";
+import { usePolling } from "../../../api/live.ts";
+import { memberQuery, useMay } from "../../../api/session.ts";
 import type { Decoration } from "../../../parts/flow/Card.tsx";
 import { Graph } from "../../../parts/flow/Graph.tsx";
 import { Iterations } from "../../../parts/flow/Iterations.tsx";
@@ -15,15 +15,15 @@ import {
   type StepJob,
   type StepRunState,
 } from "../../../parts/flow/run-model.ts";
-import { type StepNode, treeOf } from "../../../parts/flow/tree.ts";
+import { buildTree, type StepNode } from "../../../parts/flow/tree.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
-import { STATES, stateOf } from "../../../parts/run-state.tsx";
-import { duration } from "../../../parts/time.tsx";
-import { useAddress } from "../../../parts/use-address.ts";
+import { linkTo } from "../../../parts/places.ts";
+import { getRunState, STATES } from "../../../parts/run-state.tsx";
+import { formatDuration } from "../../../parts/time.tsx";
+import { useUrlParameters } from "../../../parts/use-url-parameters.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
-import { flowSteps, flowVersion, useRestart } from "./queries.ts";
+import { flowStepsQuery, flowVersionQuery, useRestartRun } from "./queries.ts";
 import { StepPanel } from "./StepPanel.tsx";
 import { Timeline } from "./Timeline.tsx";
 
@@ -38,18 +38,18 @@ interface Props {
 /** The steps of a flow run, as a graph or a timeline, with details of the selected step. */
 export default function FlowRun({ workspace, job }: Props) {
   const open = job.type === "QueuedJob";
-  const listed = useQuery(flowSteps(workspace, job.id));
+  const listed = useQuery(flowStepsQuery(workspace, job.id));
   const many = (listed.data?.steps.length ?? 0) > MANY_JOBS;
-  const live = useLive(many ? 10_000 : 2_500);
-  useQuery({ ...flowSteps(workspace, job.id), ...(open ? live : {}) });
+  const live = usePolling(many ? 10_000 : 2_500);
+  useQuery({ ...flowStepsQuery(workspace, job.id), ...(open ? live : {}) });
   // Last update of a run that has ended in the meantime.
   const ended = !open && listed.data?.steps.some(({ type }) => type === "QueuedJob");
-  useQuery({ ...flowSteps(workspace, job.id), refetchInterval: ended ? 1_000 : false });
-  const version = useQuery(flowVersion(workspace, listed.data?.version));
+  useQuery({ ...flowStepsQuery(workspace, job.id), refetchInterval: ended ? 1_000 : false });
+  const version = useQuery(flowVersionQuery(workspace, listed.data?.version));
   const value = job.raw_flow ?? version.data?.value;
   const unknown = listed.data && value === undefined && !version.isLoading;
   const tree = useMemo(
-    () => (value !== undefined ? treeOf(value) : unknown ? treeOf(bare(job)) : undefined),
+    () => (value !== undefined ? buildTree(value) : unknown ? buildTree(createOutlineFlow(job)) : undefined),
     [value, unknown, job],
   );
   if (listed.error && !listed.data)
@@ -58,8 +58,8 @@ export default function FlowRun({ workspace, job }: Props) {
   return <Shown workspace={workspace} job={job} listed={listed.data} {...tree} />;
 }
 
-/** Only the outermost steps, for users who may not read the flow. */
-const bare = ({ flow_status }: Job) => ({
+/** Creates a flow of the outermost steps only, for users who may not read the flow. */
+const createOutlineFlow = ({ flow_status }: Job) => ({
   modules: flow_status?.modules.map(({ id }) => ({ id, value: {} })),
 });
 
@@ -86,13 +86,13 @@ interface ShownProps extends Props {
 }
 
 function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
-  const { get, set } = useAddress();
+  const { get, set } = useUrlParameters();
   const [view, chosen, at] = [get("view"), get("step"), get("at")];
   const panel = useRef<HTMLDivElement>(null);
-  const member = useQuery(memberOf(workspace)).data;
+  const member = useQuery(memberQuery(workspace)).data;
   const mayRestart = useMay(workspace)("POST /w/{workspace}/jobs/restart/f/{job_id}", "member");
   const mayEdit = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
-  const restart = useRestart(workspace, job.id);
+  const restart = useRestartRun(workspace, job.id);
   const all = useMemo(() => (failure ? [...nodes, failure] : nodes), [nodes, failure]);
   const picked = useMemo(() => parsePicked(at), [at]);
   const model = useMemo(() => new RunModel(all, job.id, listed, picked), [all, job.id, listed, picked]);
@@ -158,7 +158,7 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
             {job.job_kind === "flow" && job.script_path && typeof listed.version === "number" && (
               <Anchor
                 component={Link}
-                href={to.flowVersion(workspace, job.script_path, listed.version)}
+                href={linkTo.flowVersion(workspace, job.script_path, listed.version)}
                 fz="sm"
               >
                 Version {listed.version}
@@ -201,7 +201,7 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
               seen={model.seen.get(node.id)}
               repair={
                 mayEdit && job.script_path && job.job_kind === "flow"
-                  ? to.draw(workspace, job.script_path, { run: job.id, step: node.id })
+                  ? linkTo.draw(workspace, job.script_path, { run: job.id, step: node.id })
                   : undefined
               }
               restart={{
@@ -233,7 +233,7 @@ function Foot({ word, tone }: { word: string; tone: string }) {
 }
 
 function timesOf(iterations: StepJob[]): string {
-  const failed = iterations.filter((each) => stateOf(each) === "failed").length;
+  const failed = iterations.filter((each) => getRunState(each) === "failed").length;
   return failed > 0 ? `${iterations.length} iterations, ${failed} failed` : `${iterations.length} iterations`;
 }
 
@@ -244,7 +244,8 @@ function decorationOf(
 ): Decoration {
   const { word, tone, Icon } = STATES[seen.state];
   const { job, attempts, iterations } = seen;
-  const took = iterations.length === 0 && job?.duration_ms !== undefined ? duration(job.duration_ms) : "";
+  const took =
+    iterations.length === 0 && job?.duration_ms !== undefined ? formatDuration(job.duration_ms) : "";
   return {
     tone,
     branch: seen.branch,

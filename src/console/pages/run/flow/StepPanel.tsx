@@ -2,19 +2,19 @@ import { Alert, Anchor, Button, Group, Text, Title } from "@mantine/core";
 import { IconPencil, IconPlayerTrackNext } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { addressOf } from "../../../api/call.ts";
-import { useLive } from "../../../api/live.ts";
+import { getOperationUrl } from "../../../api/call.ts";
+import { usePolling } from "../../../api/live.ts";
 import type { StepRunState } from "../../../parts/flow/run-model.ts";
 import type { StepNode } from "../../../parts/flow/tree.ts";
-import { oneRun, useFollowing } from "../../../parts/following.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Log } from "../../../parts/log/Log.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { RunValue } from "../../../parts/result/RunValue.tsx";
+import { runQuery, useRunProgress } from "../../../parts/run-progress.ts";
 import { STATES, State } from "../../../parts/run-state.tsx";
-import { duration } from "../../../parts/time.tsx";
-import { useSource } from "../queries.ts";
+import { formatDuration } from "../../../parts/time.tsx";
+import { useRunSource } from "../queries.ts";
 
 export interface Restart {
   /** Undefined: no actions are offered. */
@@ -48,9 +48,9 @@ export function StepPanel({ workspace, node, seen, restart, repair }: Props) {
               ) : (
                 <Text c="dimmed">{seen ? STATES[seen.state].word : "It has not run."}</Text>
               )}
-              {job?.duration_ms !== undefined && <Text c="dimmed">{duration(job.duration_ms)}</Text>}
+              {job?.duration_ms !== undefined && <Text c="dimmed">{formatDuration(job.duration_ms)}</Text>}
               {job && (
-                <Anchor component={Link} href={to.run(workspace, job.id)} fz="sm">
+                <Anchor component={Link} href={linkTo.run(workspace, job.id)} fz="sm">
                   {seen.iterations.length > 0 ? `Run of iteration ${(seen.picked ?? 0) + 1}` : "Open its run"}
                 </Anchor>
               )}
@@ -99,7 +99,7 @@ export function StepPanel({ workspace, node, seen, restart, repair }: Props) {
             {seen.attempts.map((attempt, index) => (
               <span key={attempt.id}>
                 {index > 0 && ", "}
-                <Anchor component={Link} href={to.run(workspace, attempt.id)} fz="sm" underline="always">
+                <Anchor component={Link} href={linkTo.run(workspace, attempt.id)} fz="sm" underline="always">
                   {index + 1}
                 </Anchor>
               </span>
@@ -113,11 +113,11 @@ export function StepPanel({ workspace, node, seen, restart, repair }: Props) {
 }
 
 function StepRun({ workspace, id, open }: { workspace: string; id: string; open: boolean }) {
-  const live = useLive(3_000);
-  const run = useQuery({ ...oneRun(workspace, id), ...(open ? live : {}) });
+  const live = usePolling(3_000);
+  const run = useQuery({ ...runQuery(workspace, id), ...(open ? live : {}) });
   const job = run.data;
-  const { log, stream } = useFollowing(workspace, job);
-  const source = useSource(workspace, job);
+  const { log, stream } = useRunProgress(workspace, job);
+  const source = useRunSource(workspace, job);
   if (run.error && !job) return <Problem error={run.error} retry={() => void run.refetch()} />;
   if (!job) return <Loading rows={3} />;
   return (
@@ -134,7 +134,7 @@ function StepRun({ workspace, id, open }: { workspace: string; id: string; open:
         title="Step's log"
         buffer={log}
         live={job.type === "QueuedJob"}
-        href={addressOf("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
+        href={getOperationUrl("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
       />
     </>
   );

@@ -1,8 +1,8 @@
 import { Button, Center, Checkbox } from "@mantine/core";
 import { useState } from "react";
 import type { StepJob } from "../../../parts/flow/run-model.ts";
-import { STATES, stateOf } from "../../../parts/run-state.tsx";
-import { duration } from "../../../parts/time.tsx";
+import { getRunState, STATES } from "../../../parts/run-state.tsx";
+import { formatDuration } from "../../../parts/time.tsx";
 
 const PAGE = 300;
 /** Deeper rows are not indented further. */
@@ -27,7 +27,7 @@ interface Row {
 }
 
 /** Sorts the jobs as a tree, by start time. */
-function rowsOf(root: string, steps: StepJob[], now: number): Row[] {
+function listRows(root: string, steps: StepJob[], now: number): Row[] {
   const inside = new Map<string, StepJob[]>();
   for (const job of steps) {
     const siblings = inside.get(job.parent_job);
@@ -52,8 +52,8 @@ function rowsOf(root: string, steps: StepJob[], now: number): Row[] {
 export function Timeline({ root, steps, titles, selected, select }: Props) {
   const [shown, setShown] = useState(PAGE);
   const [isFailedOnly, setFailedOnly] = useState(false);
-  const all = rowsOf(root, steps, Date.now());
-  const failed = all.filter(({ job }) => stateOf(job) === "failed");
+  const all = listRows(root, steps, Date.now());
+  const failed = all.filter(({ job }) => getRunState(job) === "failed");
   const rows = isFailedOnly && failed.length > 0 ? failed : all;
   const from = all.reduce((least, { asked }) => Math.min(least, asked), Number.POSITIVE_INFINITY);
   const until = all.reduce((most, { ended }) => Math.max(most, ended), 0);
@@ -74,12 +74,12 @@ export function Timeline({ root, steps, titles, selected, select }: Props) {
         <span />
         <span className="timeline-marks">
           <span>0</span>
-          <span>{duration(span / 2)}</span>
-          <span>{duration(span)}</span>
+          <span>{formatDuration(span / 2)}</span>
+          <span>{formatDuration(span)}</span>
         </span>
       </div>
       {rows.slice(0, shown).map(({ job, depth, asked, began, ended }) => {
-        const { tone, word } = STATES[stateOf(job)];
+        const { tone, word } = STATES[getRunState(job)];
         const name = titles.get(job.step_id) ?? job.step_id;
         return (
           <button
@@ -98,7 +98,7 @@ export function Timeline({ root, steps, titles, selected, select }: Props) {
               <i className="work" style={{ left: percent(began - from), width: percent(ended - began) }} />
             </span>
             <span className="quiet timeline-took">
-              {job.duration_ms === undefined ? word : duration(job.duration_ms)}
+              {job.duration_ms === undefined ? word : formatDuration(job.duration_ms)}
             </span>
           </button>
         );

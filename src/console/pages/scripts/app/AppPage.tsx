@@ -2,12 +2,12 @@ import { Alert, Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link, useParams } from "wouter";
-import { call } from "../../../api/call.ts";
-import { memberOf, whoami } from "../../../api/session.ts";
+import { callOperation } from "../../../api/call.ts";
+import { memberQuery, whoamiQuery } from "../../../api/session.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { AppView } from "./AppView.tsx";
 import { readApp } from "./read-app.ts";
 
@@ -17,17 +17,18 @@ export default function AppPage() {
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery({
     queryKey: [workspace, "apps", "one", path],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/apps/get/p/{path}", { workspace, path }, signal),
+    queryFn: ({ signal }) =>
+      callOperation("GET /w/{workspace}/apps/get/p/{path}", { workspace, path }, signal),
   });
-  const email = useQuery(whoami).data?.email ?? "";
-  const username = useQuery(memberOf(workspace)).data?.username ?? "";
+  const email = useQuery(whoamiQuery).data?.email ?? "";
+  const username = useQuery(memberQuery(workspace)).data?.username ?? "";
   const components = useMemo(() => readApp(found.data?.value), [found.data?.value]);
   return (
     <div className="page page-wide">
       <PageHead
         title={found.data?.summary || path}
         above={
-          <Anchor component={Link} href={to.home(workspace)} fz="sm">
+          <Anchor component={Link} href={linkTo.home(workspace)} fz="sm">
             Home
           </Anchor>
         }

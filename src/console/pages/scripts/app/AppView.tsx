@@ -6,7 +6,7 @@ import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { HtmlFrame } from "../../../parts/result/views/HtmlFrame.tsx";
 import { CONTROLS, Control } from "./Controls.tsx";
 import type { Scope } from "./evaluate.ts";
-import { type AppComponent, BACKGROUND, isTable, runnableOf } from "./read-app.ts";
+import { type AppComponent, BACKGROUND, findRunnable, isTable } from "./read-app.ts";
 import { AppTable } from "./Table.tsx";
 import { AppProvider, useApp, useOpenApp } from "./use-app.ts";
 import { Failure, Note, useValue } from "./values.tsx";
@@ -94,7 +94,7 @@ function Words({ component }: { component: AppComponent }) {
   const { value, note } = useValue(component.input);
   const style = useValue(component.configuration.style).value;
   if (note) return <Note>{note}</Note>;
-  const shown = runnableOf(component) ? outputs[component.id]?.result : value;
+  const shown = findRunnable(component) ? outputs[component.id]?.result : value;
   const text =
     shown === undefined || shown === null
       ? ""
@@ -118,7 +118,7 @@ function Page({ component }: { component: AppComponent }) {
   const { outputs } = useApp();
   const { value, note } = useValue(component.input);
   if (note) return <Note>{note}</Note>;
-  const html = runnableOf(component) ? outputs[component.id]?.result : value;
+  const html = findRunnable(component) ? outputs[component.id]?.result : value;
   return typeof html === "string" && html !== "" ? <HtmlFrame html={html} /> : null;
 }
 
@@ -141,7 +141,7 @@ function Result({ component }: { component: AppComponent }) {
   const { value, note } = useValue(component.input);
   const output = outputs[component.id];
   const title = useValue(component.configuration.title).value;
-  const runs = runnableOf(component) !== undefined;
+  const runs = findRunnable(component) !== undefined;
   if (note) return <Note>{note}</Note>;
   if (output?.error) return <Failure message={output.error} />;
   if (runs && (output === undefined || output.loading) && output?.result === undefined)
@@ -165,7 +165,7 @@ function Action({ component, names }: ActionProps) {
   const { workspace, outputs, run } = useApp();
   const [typed, setTyped] = useState<Record<string, unknown>>({});
   const label = useValue(component.configuration.label, names).value;
-  const runnable = runnableOf(component);
+  const runnable = findRunnable(component);
   const output = outputs[component.id];
   const asked = Object.entries(runnable?.fields ?? {}).filter(([, field]) => field.type === "user");
   const schema = runnable?.schema as

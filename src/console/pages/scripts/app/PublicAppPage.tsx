@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useParams } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -17,7 +17,7 @@ export default function PublicAppPage() {
   const found = useQuery({
     queryKey: [workspace, "apps", "public", secret],
     queryFn: ({ signal }) =>
-      call("GET /w/{workspace}/apps_u/public_app/{secret}", { workspace, secret }, signal),
+      callOperation("GET /w/{workspace}/apps_u/public_app/{secret}", { workspace, secret }, signal),
     retry: false,
   });
   const components = useMemo(() => readApp(found.data?.value), [found.data?.value]);

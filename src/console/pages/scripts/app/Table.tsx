@@ -3,10 +3,10 @@ import { Button, Group } from "@mantine/core";
 import { type ComponentType, useEffect, useRef } from "react";
 import { isRecord, isSame } from "../../../api/json.ts";
 import { Loading } from "../../../parts/Loading.tsx";
-import { tableOf } from "../../../parts/result/kinds.ts";
+import { toTable } from "../../../parts/result/kinds.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import type { Scope } from "./evaluate.ts";
-import { type AppComponent, runnableOf } from "./read-app.ts";
+import { type AppComponent, findRunnable } from "./read-app.ts";
 import { useApp } from "./use-app.ts";
 import { Failure, Note, useValue } from "./values.tsx";
 
@@ -22,9 +22,9 @@ export function AppTable({ component, action: Action }: Props) {
   const { value, note } = useValue(input);
   const title = useValue(configuration.title).value;
   const output = outputs[id] ?? {};
-  const runs = runnableOf(component) !== undefined;
+  const runs = findRunnable(component) !== undefined;
   const shown = runs ? output.result : value;
-  const rows = tableOf(shown)?.rows;
+  const rows = toTable(shown)?.rows;
   const index = output.selectedRowIndex ?? 0;
   const { page = 0 } = output;
   const select = (next: number) => {

@@ -14,7 +14,7 @@ export class NotEvaluated extends Error {}
 
 const programs = parser.configure({ top: "SingleExpression" });
 
-/** @throws NotEvaluated */
+/** Evaluates a simple expression against the values in scope. @throws NotEvaluated */
 export function evaluate(expression: string, scope: Scope): unknown {
   const tree = programs.parse(expression.replace(/;\s*$/, ""));
   const node = tree.topNode.firstChild;

@@ -100,7 +100,7 @@ function readComponent(data: Fields, columns: number, subgrids: Fields, depth: n
 }
 
 /** Returns what a component runs; undefined if it runs nothing. */
-export function runnableOf({ input, kind }: AppComponent): AppRunnable | undefined {
+export function findRunnable({ input, kind }: AppComponent): AppRunnable | undefined {
   if (!isRecord(input) || input.type !== "runnable" || !isRecord(input.runnable)) return undefined;
   const { runnable } = input;
   const script = isRecord(runnable.inlineScript) ? runnable.inlineScript : undefined;

@@ -1,8 +1,8 @@
 /** State of an open app: user input, and results of its components. */
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
-import { call, type Input } from "../../../api/call.ts";
+import { callOperation, type Input } from "../../../api/call.ts";
 import { computeInput, NotEvaluated, type Scope } from "./evaluate.ts";
-import { type AppComponent, type AppRunnable, isTable, runnableOf } from "./read-app.ts";
+import { type AppComponent, type AppRunnable, findRunnable, isTable } from "./read-app.ts";
 
 const POLL_MS = 400;
 /** The page does not wait longer than this for a run. */
@@ -39,7 +39,7 @@ export interface OpenApp {
 const Context = createContext<OpenApp | undefined>(undefined);
 export const AppProvider = Context.Provider;
 
-/** @throws outside of an app */
+/** Returns the state of the open app around this component. @throws outside of an app */
 export function useApp(): OpenApp {
   const app = useContext(Context);
   if (!app) throw new Error("This component must be inside an app");
@@ -56,7 +56,7 @@ interface AppPlace {
 }
 
 export function useOpenApp({ workspace, path, viewer }: AppPlace, components: AppComponent[]): OpenApp {
-  const [outputs, setOutputs] = useState(() => initialOutputs(components));
+  const [outputs, setOutputs] = useState(() => createInitialOutputs(components));
   const scope = useMemo(
     (): Scope => ({ state: {}, ...outputs, ctx: { ...viewer, workspace } }),
     [outputs, viewer, workspace],
@@ -76,21 +76,21 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
       names: Scope = {},
       isAgain = false,
     ): Promise<void> => {
-      const runnable = runnableOf(component);
+      const runnable = findRunnable(component);
       if (!runnable) return;
       const { id } = component;
       const turn = (newest.current.get(id) ?? 0) + 1;
       newest.current.set(id, turn);
       set(id, { loading: true });
       const outcome = await execute(workspace, path, id, runnable, {
-        ...argsOf(runnable, { ...now.current, ...names }),
+        ...computeArguments(runnable, { ...now.current, ...names }),
         ...typed,
       }).catch((error: Error): Output => ({ error: error.message }));
       // The result of a run that was started later takes precedence.
       if (newest.current.get(id) !== turn) return;
       set(id, { result: undefined, ...outcome, loading: false, error: outcome.error ?? "" });
       if (outcome.error) return;
-      const all = flatten(components);
+      const all = listAllComponents(components);
       // Runs caused by another run cause no further ones: components may name each other.
       for (const other of isAgain ? [] : component.recomputes) {
         const found = all.find((each) => each.id === other);
@@ -106,10 +106,10 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
   );
 }
 
-/** Values of tables that expressions may read before there are rows. */
-const initialOutputs = (components: AppComponent[]): Record<string, Output> =>
+/** Returns the values of tables that expressions may read before there are rows. */
+const createInitialOutputs = (components: AppComponent[]): Record<string, Output> =>
   Object.fromEntries(
-    flatten(components)
+    listAllComponents(components)
       .filter(isTable)
       .map(({ id }) => [id, { selectedRow: {}, selectedRows: [], selectedRowIndex: 0, page: 0 }]),
   );
@@ -118,12 +118,12 @@ const initialOutputs = (components: AppComponent[]): Record<string, Output> =>
 function useAutomaticRuns(components: AppComponent[], scope: Scope, run: OpenApp["run"]): void {
   const begun = useRef(new Map<string, string>());
   useEffect(() => {
-    for (const component of flatten(components)) {
-      const runnable = runnableOf(component);
+    for (const component of listAllComponents(components)) {
+      const runnable = findRunnable(component);
       if (!runnable?.isAutomatic || runnable.code?.language === "frontend") continue;
       let args: string;
       try {
-        args = JSON.stringify(argsOf(runnable, scope));
+        args = JSON.stringify(computeArguments(runnable, scope));
       } catch (error) {
         args = `not evaluated: ${(error as Error).message}`;
       }
@@ -134,11 +134,14 @@ function useAutomaticRuns(components: AppComponent[], scope: Scope, run: OpenApp
   }, [components, scope, run]);
 }
 
-export const flatten = (components: AppComponent[]): AppComponent[] =>
-  components.flatMap((each) => [each, ...each.children.flatMap((child) => flatten(child.components))]);
+export const listAllComponents = (components: AppComponent[]): AppComponent[] =>
+  components.flatMap((each) => [
+    each,
+    ...each.children.flatMap((child) => listAllComponents(child.components)),
+  ]);
 
-/** @throws Error naming an argument that cannot be evaluated */
-function argsOf({ fields }: AppRunnable, scope: Scope): Record<string, unknown> {
+/** Computes the arguments of a component's script or flow. @throws Error naming an argument that cannot be evaluated */
+function computeArguments({ fields }: AppRunnable, scope: Scope): Record<string, unknown> {
   const args: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
     if (field.type === "user") continue;
@@ -164,10 +167,10 @@ async function execute(
     return { error: "It runs code in the browser, which this page does not do." };
   const body = { component, args, ...(code ? { raw_code: code } : { path: runnable! }) } as Execution;
   const id = (
-    await call("POST /w/{workspace}/apps_u/execute_component/{path}", { workspace, path, body })
+    await callOperation("POST /w/{workspace}/apps_u/execute_component/{path}", { workspace, path, body })
   ).trim();
   for (const until = Date.now() + MAX_WAIT_MS; Date.now() < until; ) {
-    const { completed, result, success } = await call(
+    const { completed, result, success } = await callOperation(
       "GET /w/{workspace}/jobs_u/completed/get_result_maybe/{id}",
       {
         workspace,

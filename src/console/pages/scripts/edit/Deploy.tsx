@@ -6,8 +6,8 @@ import { ApiError } from "../../../api/errors.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
 import { CodeDifference } from "../../../parts/editor/lazy.tsx";
-import { to } from "../../../parts/places.ts";
-import { type NewScript, scriptAt } from "../../../parts/scripts.ts";
+import { linkTo } from "../../../parts/places.ts";
+import { type NewScript, scriptQuery } from "../../../parts/scripts.ts";
 
 interface Props {
   workspace: string;
@@ -48,7 +48,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
       throw new Error(explain(newest));
     }
     await queryClient.invalidateQueries({ queryKey: [workspace] });
-    go(to.script(workspace, path));
+    go(linkTo.script(workspace, path));
     return `${path} is deployed`;
   };
   const explain = ({ created_by }: Script): string => {
@@ -62,7 +62,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
   const findNewer = async (error: unknown): Promise<Script | undefined> => {
     if (!(error instanceof ApiError) || error.status !== 400) return undefined;
     const newest = await queryClient
-      .fetchQuery({ ...scriptAt(workspace, path), staleTime: 0 })
+      .fetchQuery({ ...scriptQuery(workspace, path), staleTime: 0 })
       .catch(() => undefined);
     return newest && !newest.draft_only && newest.hash !== parent ? newest : undefined;
   };

@@ -11,8 +11,8 @@ import { useDiscard, useDiscardNew } from "../../../parts/editor/use-discard.tsx
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
-import { type Draft, isArchived, scriptWithDraft } from "./queries.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
+import { type Draft, isArchivedQuery, scriptWithDraftQuery } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 
 type Found = Answer<"GET /w/{workspace}/scripts/get/draft/{path}">;
@@ -21,11 +21,15 @@ type Found = Answer<"GET /w/{workspace}/scripts/get/draft/{path}">;
 export default function EditPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
-  const found = useQuery(scriptWithDraft(workspace, path));
+  const found = useQuery(scriptWithDraftQuery(workspace, path));
   const [attempt, setAttempt] = useState(0);
   const isDeployed = found.data?.draft_only !== true;
   const above = (
-    <Anchor component={Link} href={isDeployed ? to.script(workspace, path) : to.home(workspace)} fz="sm">
+    <Anchor
+      component={Link}
+      href={isDeployed ? linkTo.script(workspace, path) : linkTo.home(workspace)}
+      fz="sm"
+    >
       {isDeployed ? path : "Home"}
     </Anchor>
   );
@@ -64,9 +68,9 @@ function Opened({ workspace, path, found, above, reopen }: Props) {
   const deployed = script.draft_only ? undefined : script;
   const place = { workspace, kind: "script", path } as const;
   const [store] = useState(() => new StoredDraft<Draft>(place, draft_revision));
-  const refetch = () => queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 });
+  const refetch = () => queryClient.fetchQuery({ ...scriptWithDraftQuery(workspace, path), staleTime: 0 });
   const ofDeployed = useDiscard({ ...place, refetch, reopen });
-  const archived = useQuery({ ...isArchived(workspace, path), enabled: !deployed });
+  const archived = useQuery({ ...isArchivedQuery(workspace, path), enabled: !deployed });
   const isOverArchived = archived.data === true;
   const ofNew = useDiscardNew({
     ...place,

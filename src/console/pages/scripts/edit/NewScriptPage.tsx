@@ -2,14 +2,14 @@ import { Anchor, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { storageKeyOf } from "../../../api/base.ts";
-import { call } from "../../../api/call.ts";
-import { whoami } from "../../../api/session.ts";
-import { initialCode } from "../../../parts/editor/initial-code.ts";
+import { getUserStorageKey } from "../../../api/base.ts";
+import { callOperation } from "../../../api/call.ts";
+import { whoamiQuery } from "../../../api/session.ts";
+import { getInitialCode } from "../../../parts/editor/initial-code.ts";
 import { LANGUAGES, type Language } from "../../../parts/items/languages.ts";
 import { type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import type { NewScript as NewScriptBody } from "../../../parts/scripts.ts";
 import type { Draft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
@@ -30,9 +30,9 @@ function readKept(key: string): Partial<NewDraft> {
 
 export default function NewScriptPage() {
   const workspace = useWorkspace();
-  const email = useQuery(whoami).data?.email;
+  const email = useQuery(whoamiQuery).data?.email;
   if (email === undefined) return <Loading />;
-  const key = storageKeyOf(email, `new-script:${workspace}`);
+  const key = getUserStorageKey(email, `new-script:${workspace}`);
   return <NewScript key={key} workspace={workspace} storageKey={key} />;
 }
 
@@ -59,13 +59,16 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
   const path = owner && name ? `${owner}/${name}` : "";
   const [, go] = useLocation();
   const begin = async (script: NewScriptBody) => {
-    if (await call("GET /w/{workspace}/scripts/exists/p/{path}", { workspace, path }))
+    if (await callOperation("GET /w/{workspace}/scripts/exists/p/{path}", { workspace, path }))
       throw new Error(`There is a script at ${path} already: take another name.`);
-    await call("POST /w/{workspace}/scripts/create", { workspace, body: { ...script, draft_only: true } });
+    await callOperation("POST /w/{workspace}/scripts/create", {
+      workspace,
+      body: { ...script, draft_only: true },
+    });
     localStorage.removeItem(storageKey);
-    go(to.editScript(workspace, path), { replace: true });
+    go(linkTo.editScript(workspace, path), { replace: true });
   };
-  const content = texts.current[language] ?? initialCode(language);
+  const content = texts.current[language] ?? getInitialCode(language);
   return (
     <ScriptEditor
       key={language}
@@ -73,7 +76,7 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
       path={path}
       title="New script"
       above={
-        <Anchor component={Link} href={to.home(workspace)} fz="sm">
+        <Anchor component={Link} href={linkTo.home(workspace)} fz="sm">
           Home
         </Anchor>
       }

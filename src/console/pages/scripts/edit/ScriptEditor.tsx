@@ -1,7 +1,7 @@
 import { Button, Text } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { type ReactNode, useMemo, useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { useAnalysis } from "../../../parts/editor/analysis.ts";
@@ -132,7 +132,7 @@ export function ScriptEditor(props: Props) {
           scriptOver={(newer) => over(newer ?? deployed)}
           deploy={(body) =>
             end(async () => {
-              await call("POST /w/{workspace}/scripts/create", { workspace, body });
+              await callOperation("POST /w/{workspace}/scripts/create", { workspace, body });
               props.onDeployed?.();
             })
           }

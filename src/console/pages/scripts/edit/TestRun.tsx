@@ -3,9 +3,9 @@ import { useHotkeys } from "@mantine/hooks";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo } from "react";
-import { call } from "../../../api/call.ts";
-import { useKept } from "../../../parts/form/kept/use-kept.ts";
-import { hasFields, prepare } from "../../../parts/form/prepare.ts";
+import { callOperation } from "../../../api/call.ts";
+import { useHistoryState } from "../../../parts/form/history-state/use-history-state.ts";
+import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
 import type { Language } from "../../../parts/items/languages.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -25,11 +25,11 @@ interface Props {
 
 /** Runs the code in the editor. */
 export function TestRun({ workspace, path, language, content, schema }: Props) {
-  const [args, setArgs] = useKept("test", schema, () => ({}));
-  const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
+  const [args, setArgs] = useHistoryState("test", schema, () => ({}));
+  const fields = useMemo(() => hasFields(prepareForm(schema)), [schema]);
   const begin = useMutation({
     mutationFn: () =>
-      call("POST /w/{workspace}/jobs/run/preview", {
+      callOperation("POST /w/{workspace}/jobs/run/preview", {
         workspace,
         body: { content, language, args, ...(path ? { path } : {}) },
       }),

@@ -9,8 +9,8 @@ const TEXTS = ["description", "title"];
 /** Keywords that users may add if the code does not determine them. */
 const ADDITIONS = ["format", "contentEncoding", "password"];
 
-/** Whether a type equals that of the code, or cannot be distinguished from it by the code. */
-const agree = (earlier: unknown, inferred: unknown): boolean =>
+/** Whether an earlier type is that of the code, or `integer` for its `number`, or the code has none. */
+const areTypesCompatible = (earlier: unknown, inferred: unknown): boolean =>
   earlier === inferred || inferred === undefined || (earlier === "integer" && inferred === "number");
 
 /**
@@ -24,7 +24,7 @@ export function mergeSchema(earlier: unknown, inferred: unknown): Schema {
 }
 
 function annotate(earlier: Schema, now: Schema): Schema {
-  if (!agree(earlier.type, now.type)) return now;
+  if (!areTypesCompatible(earlier.type, now.type)) return now;
   const merged: Schema = { ...now };
   for (const name of [...TEXTS, ...ADDITIONS]) {
     if (name in earlier && (TEXTS.includes(name) || !(name in now))) merged[name] = earlier[name];

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
-import { call } from "../../../api/call.ts";
-import { endOfSaves } from "../../../parts/editor/drafts.ts";
+import { callOperation } from "../../../api/call.ts";
+import { awaitSaves } from "../../../parts/editor/drafts.ts";
 import type { Language } from "../../../parts/items/languages.ts";
 
 /** Content of the draft of a script. */
@@ -15,23 +15,23 @@ export interface Draft {
 }
 
 /** Whether a script of this path was archived. */
-export const isArchived = (workspace: string, path: string) =>
+export const isArchivedQuery = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "scripts", "archived", path],
     queryFn: async ({ signal }) => {
       const query = { path_exact: path, show_archived: true, include_without_main: true };
-      const found = await call("GET /w/{workspace}/scripts/list", { workspace, query }, signal);
+      const found = await callOperation("GET /w/{workspace}/scripts/list", { workspace, query }, signal);
       return found.length > 0;
     },
   });
 
-/** The deployed script with the user's draft. */
-export const scriptWithDraft = (workspace: string, path: string) =>
+/** Loads the deployed script with the user's draft. */
+export const scriptWithDraftQuery = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "scripts", "draft", path],
     queryFn: async ({ signal }) => {
-      await endOfSaves({ workspace, kind: "script", path });
-      return call("GET /w/{workspace}/scripts/get/draft/{path}", { workspace, path }, signal);
+      await awaitSaves({ workspace, kind: "script", path });
+      return callOperation("GET /w/{workspace}/scripts/get/draft/{path}", { workspace, path }, signal);
     },
     // The content of the editor must not change while the user edits.
     staleTime: Number.POSITIVE_INFINITY,

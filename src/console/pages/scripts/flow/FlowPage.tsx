@@ -7,28 +7,28 @@ import { useMay } from "../../../api/session.ts";
 import { Access } from "../../../parts/access/Access.tsx";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { Graph } from "../../../parts/flow/Graph.tsx";
-import { findStep, treeOf } from "../../../parts/flow/tree.ts";
+import { buildTree, findStep } from "../../../parts/flow/tree.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { useTabs } from "../../../parts/TabBar.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { useAddress } from "../../../parts/use-address.ts";
+import { useUrlParameters } from "../../../parts/use-url-parameters.ts";
 import { Triggers } from "../view/Triggers.tsx";
 import { Webhooks } from "../view/Webhooks.tsx";
-import { type Flow, oneFlow } from "./queries.ts";
+import { type Flow, flowQuery } from "./queries.ts";
 import { StepDetail } from "./StepDetail.tsx";
 import { Versions } from "./Versions.tsx";
-import { asYaml } from "./yaml/text.ts";
+import { formatYaml } from "./yaml/text.ts";
 import { YamlTab } from "./yaml/YamlTab.tsx";
 
 /** Page of a flow; of one that was never deployed too. */
 export default function FlowPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
-  const found = useQuery(oneFlow(workspace, path));
+  const found = useQuery(flowQuery(workspace, path));
   const flow = found.data;
   const isAuthor = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
   const mayWrite = useMayWrite(workspace)(path, flow?.extra_perms) && isAuthor;
@@ -37,7 +37,7 @@ export default function FlowPage() {
       <PageHead
         title={flow?.summary || path}
         above={
-          <Anchor component={Link} href={to.home(workspace)} fz="sm">
+          <Anchor component={Link} href={linkTo.home(workspace)} fz="sm">
             Home
           </Anchor>
         }
@@ -57,7 +57,7 @@ export default function FlowPage() {
         {flow && !flow.draft_only && (
           <Button
             component={Link}
-            href={to.begin(workspace, "flow", path)}
+            href={linkTo.begin(workspace, "flow", path)}
             leftSection={<IconPlayerPlay size={16} />}
           >
             Run
@@ -67,13 +67,13 @@ export default function FlowPage() {
           <Button
             variant={flow.draft_only ? "filled" : "default"}
             component={Link}
-            href={to.draw(workspace, path)}
+            href={linkTo.draw(workspace, path)}
             leftSection={<IconPencil size={16} />}
           >
             {flow.draft_only ? "Test or deploy" : "Edit"}
           </Button>
         )}
-        <Button variant="default" component={Link} href={to.runs(workspace, { path, kind: "flows" })}>
+        <Button variant="default" component={Link} href={linkTo.runs(workspace, { path, kind: "flows" })}>
           Runs
         </Button>
       </PageHead>
@@ -117,7 +117,7 @@ function Shown({ workspace, flow, mayWrite }: Props) {
         (mayWrite ? (
           <YamlTab workspace={workspace} flow={flow} />
         ) : (
-          <Code label="YAML of the flow" language="yaml" value={asYaml(flow)} />
+          <Code label="YAML of the flow" language="yaml" value={formatYaml(flow)} />
         ))}
       {tab === "versions" && <Versions workspace={workspace} flow={flow} mayWrite={mayWrite} />}
       {tab === "webhooks" && (
@@ -130,8 +130,8 @@ function Shown({ workspace, flow, mayWrite }: Props) {
 }
 
 function Steps({ workspace, flow }: { workspace: string; flow: Flow }) {
-  const { get, set } = useAddress();
-  const tree = useMemo(() => treeOf(flow.value), [flow.value]);
+  const { get, set } = useUrlParameters();
+  const tree = useMemo(() => buildTree(flow.value), [flow.value]);
   const selected = get("step");
   const step = selected ? findStep(flow.value, selected) : undefined;
   return (

@@ -1,7 +1,7 @@
 import { Anchor, Title } from "@mantine/core";
 import { Link } from "wouter";
 import { Code } from "../../../parts/editor/lazy.tsx";
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 
 type Fields = Record<string, unknown>;
@@ -31,7 +31,7 @@ export function StepDetail({ workspace, step }: { workspace: string; step: Field
         {kind && typeof path === "string" && (
           <Anchor
             component={Link}
-            href={kind === "flow" ? to.flow(workspace, path) : to.script(workspace, path)}
+            href={kind === "flow" ? linkTo.flow(workspace, path) : linkTo.script(workspace, path)}
             fz="sm"
           >
             {path}
@@ -42,7 +42,7 @@ export function StepDetail({ workspace, step }: { workspace: string; step: Field
         <Code label={`Code of ${String(id)}`} language={String(more.language ?? "")} value={content} />
       )}
       {hasFields(input_transforms) && (
-        <ResultPanel title="Inputs" workspace={workspace} value={inputsOf(input_transforms)} />
+        <ResultPanel title="Inputs" workspace={workspace} value={listInputs(input_transforms)} />
       )}
       {hasFields(settings) && <ResultPanel title="Options" workspace={workspace} value={settings} />}
     </section>
@@ -56,7 +56,7 @@ const withoutEmpty = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
 /** Returns the step's inputs: each a value or an expression. */
-const inputsOf = (transforms: Fields): Fields =>
+const listInputs = (transforms: Fields): Fields =>
   Object.fromEntries(
     Object.entries(transforms).map(([name, transform]) => {
       const { type, expr, value } = transform as Fields;

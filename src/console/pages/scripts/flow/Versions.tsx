@@ -1,16 +1,16 @@
 import { Button, Select, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { CodeDifference } from "../../../parts/editor/lazy.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { exactly, Moment } from "../../../parts/time.tsx";
-import { useAddress } from "../../../parts/use-address.ts";
-import { toDocument } from "../drawing/model/document.ts";
-import { type Flow, flowHistory, flowVersion } from "./queries.ts";
-import { asYaml } from "./yaml/text.ts";
+import { formatExactTime, Moment } from "../../../parts/time.tsx";
+import { useUrlParameters } from "../../../parts/use-url-parameters.ts";
+import { toDocument } from "../flow-editor/model/document.ts";
+import { type Flow, flowHistoryQuery, flowVersionQuery } from "./queries.ts";
+import { formatYaml } from "./yaml/text.ts";
 
 interface Props {
   workspace: string;
@@ -21,8 +21,8 @@ interface Props {
 /** Versions of a flow, and the difference between two of them. */
 export function Versions({ workspace, flow, mayWrite }: Props) {
   const { act, isPending } = useAction();
-  const { get, set } = useAddress();
-  const history = useQuery(flowHistory(workspace, flow.path));
+  const { get, set } = useUrlParameters();
+  const history = useQuery(flowHistoryQuery(workspace, flow.path));
   const list = history.data ?? [];
   const numberOf = (name: string) => list.find(({ id }) => String(id) === get(name))?.id;
   const chosen = numberOf("after") ?? list[0]?.id;
@@ -30,8 +30,8 @@ export function Versions({ workspace, flow, mayWrite }: Props) {
   // Nothing precedes the first version: it is compared with the newest.
   const [before, after] =
     earlier === undefined && list.length > 1 ? [chosen, list[0]?.id] : [earlier, chosen];
-  const older = useQuery(flowVersion(workspace, flow.path, before));
-  const newer = useQuery(flowVersion(workspace, flow.path, after));
+  const older = useQuery(flowVersionQuery(workspace, flow.path, before));
+  const newer = useQuery(flowVersionQuery(workspace, flow.path, after));
   if (history.error) return <Problem error={history.error} />;
   if (history.isPending) return <Loading />;
   const restore = (old: Flow) =>
@@ -45,13 +45,13 @@ export function Versions({ workspace, flow, mayWrite }: Props) {
         deployment_message: `Restore version ${old.version_id}`,
         parent_version: flow.version_id,
       };
-      await call("POST /w/{workspace}/flows/update/{path}", { workspace, path: flow.path, body });
+      await callOperation("POST /w/{workspace}/flows/update/{path}", { workspace, path: flow.path, body });
       set({ before: "", after: "" });
       return `${flow.path} is as it was in version ${old.version_id}`;
     });
   const options = list.map(({ id, created_at }) => ({
     value: String(id),
-    label: `${id}, ${exactly(created_at)}`,
+    label: `${id}, ${formatExactTime(created_at)}`,
   }));
   const failed = older.error ?? newer.error;
   return (
@@ -104,8 +104,8 @@ export function Versions({ workspace, flow, mayWrite }: Props) {
             <CodeDifference
               label="Differences"
               language="yaml"
-              before={asYaml(older.data)}
-              after={asYaml(newer.data)}
+              before={formatYaml(older.data)}
+              after={formatYaml(newer.data)}
             />
           ) : (
             <Loading rows={3} />

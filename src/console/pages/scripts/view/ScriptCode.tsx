@@ -1,10 +1,10 @@
 import { Alert, Anchor, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
 
 /** The deployed code, its imports, and the scripts and flows that import it. */
@@ -13,7 +13,7 @@ export function ScriptCode({ workspace, script }: { workspace: string; script: S
     useQuery({
       queryKey: [workspace, "scripts", "dependents", script.path],
       queryFn: ({ signal }) =>
-        call(
+        callOperation(
           "GET /w/{workspace}/workspaces/get_dependents/{imported_path}",
           { workspace, imported_path: script.path },
           signal,
@@ -40,7 +40,7 @@ export function ScriptCode({ workspace, script }: { workspace: string; script: S
           </Title>
           {imports.map(({ path, hash }) => (
             <div key={path}>
-              <Anchor component={Link} href={to.script(workspace, path)}>
+              <Anchor component={Link} href={linkTo.script(workspace, path)}>
                 {path}
               </Anchor>{" "}
               <span className="quiet mono">{hash}</span>
@@ -59,7 +59,7 @@ export function ScriptCode({ workspace, script }: { workspace: string; script: S
           {dependents.map(({ importer_path, importer_kind }) => (
             <div key={`${importer_kind} ${importer_path}`}>
               {importer_kind === "script" ? (
-                <Anchor component={Link} href={to.script(workspace, importer_path)}>
+                <Anchor component={Link} href={linkTo.script(workspace, importer_path)}>
                   {importer_path}
                 </Anchor>
               ) : (

@@ -2,18 +2,18 @@ import { Anchor, Badge, Button } from "@mantine/core";
 import { IconPencil, IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { useMay } from "../../../api/session.ts";
 import { Access } from "../../../parts/access/Access.tsx";
-import { useQuestion } from "../../../parts/actions.tsx";
-import { languageLabel } from "../../../parts/items/languages.ts";
+import { useConfirmation } from "../../../parts/actions.tsx";
+import { getLanguageLabel } from "../../../parts/items/languages.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { scriptAt } from "../../../parts/scripts.ts";
+import { scriptQuery } from "../../../parts/scripts.ts";
 import { useTabs } from "../../../parts/TabBar.tsx";
 import { ScriptCode } from "./ScriptCode.tsx";
 import { ScriptSettings } from "./ScriptSettings.tsx";
@@ -24,11 +24,11 @@ import { Webhooks } from "./Webhooks.tsx";
 export default function ScriptPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
-  const found = useQuery(scriptAt(workspace, path));
+  const found = useQuery(scriptQuery(workspace, path));
   const isAuthor = useMay(workspace)("POST /w/{workspace}/scripts/create", "author");
   const mayWrite = useMayWrite(workspace)(path, found.data?.extra_perms) && isAuthor;
   const [, go] = useLocation();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const [tab, bar] = useTabs([
     { value: "code", label: "Code" },
     { value: "versions", label: "Versions" },
@@ -43,8 +43,8 @@ export default function ScriptPage() {
       text: "It can no longer be run, and its schedules and routes fail. Its versions and runs are kept.",
       label: "Archive",
       action: async () => {
-        await call("POST /w/{workspace}/scripts/archive/p/{path}", { workspace, path });
-        go(to.home(workspace));
+        await callOperation("POST /w/{workspace}/scripts/archive/p/{path}", { workspace, path });
+        go(linkTo.home(workspace));
         return `${path} is archived`;
       },
     });
@@ -54,14 +54,14 @@ export default function ScriptPage() {
       <PageHead
         title={script?.summary || path}
         above={
-          <Anchor component={Link} href={to.home(workspace)} fz="sm">
+          <Anchor component={Link} href={linkTo.home(workspace)} fz="sm">
             Home
           </Anchor>
         }
         about={
           <>
             <span className="mono">{path}</span>{" "}
-            {script && <Badge variant="default">{languageLabel(script.language)}</Badge>}
+            {script && <Badge variant="default">{getLanguageLabel(script.language)}</Badge>}
             {script?.description && <div>{script.description}</div>}
           </>
         }
@@ -70,7 +70,7 @@ export default function ScriptPage() {
           <>
             <Button
               component={Link}
-              href={to.begin(workspace, "script", path)}
+              href={linkTo.begin(workspace, "script", path)}
               leftSection={<IconPlayerPlay size={16} />}
             >
               Run
@@ -79,13 +79,13 @@ export default function ScriptPage() {
               <Button
                 variant="default"
                 component={Link}
-                href={to.editScript(workspace, path)}
+                href={linkTo.editScript(workspace, path)}
                 leftSection={<IconPencil size={16} />}
               >
                 Edit
               </Button>
             )}
-            <Button variant="default" component={Link} href={to.runs(workspace, { path })}>
+            <Button variant="default" component={Link} href={linkTo.runs(workspace, { path })}>
               Runs
             </Button>
             <RowMenu

@@ -10,7 +10,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { SignatureInput } from "../../../parts/calling/SignatureInput.tsx";
@@ -93,7 +93,7 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
     act(async () => {
       const signature = value.signature ? normalizeSignature(value.signature) : null;
       const body = { ...toNewScript(script), ...value, signature, deployment_message: "Settings changed" };
-      await call("POST /w/{workspace}/scripts/create", { workspace, body: body as never });
+      await callOperation("POST /w/{workspace}/scripts/create", { workspace, body: body as never });
       return "Deployed with these settings";
     });
   return (

@@ -2,15 +2,15 @@ import { Badge, Button, Group } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { HttpTrigger, Schedule, WebsocketTrigger } from "../../../api/interface.d.ts";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { useMay } from "../../../api/session.ts";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { type RunnableKind, to } from "../../../parts/places.ts";
+import { linkTo, type RunnableKind } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
 import { Connection } from "../../../parts/triggers/Connection.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
@@ -19,7 +19,7 @@ interface Trigger {
   kind: "Schedule" | "HTTP route" | "WebSocket";
   path: string;
   href: string;
-  /** What makes it start: a rule in words, or an address. */
+  /** What makes it start: a cron expression in words, or an address. */
   what: string;
   /** The rule as it is stored. */
   title?: string;
@@ -35,8 +35,8 @@ const powerOf = (enabled: boolean) =>
     </Badge>
   );
 
-/** A schedule that the server switched off says why. */
-const scheduleState = ({ enabled, error, paused_until }: Schedule) => {
+/** Returns the state of a schedule; of one that the server disabled, with the reason. */
+const describeScheduleState = ({ enabled, error, paused_until }: Schedule) => {
   if (error) {
     return (
       <Badge size="sm" variant="light" color="red" title={error}>
@@ -52,15 +52,15 @@ const scheduleState = ({ enabled, error, paused_until }: Schedule) => {
   );
 };
 
-const triggersOf = (workspace: string, kind: RunnableKind, path: string) =>
+const triggersQuery = (workspace: string, kind: RunnableKind, path: string) =>
   queryOptions({
     queryKey: [workspace, "triggers", "of", kind, path],
     queryFn: ({ signal }) => {
       const query = { path, is_flow: kind === "flow", per_page: 100 };
       return Promise.all([
-        call("GET /w/{workspace}/schedules/list", { workspace, query }, signal),
-        call("GET /w/{workspace}/http_triggers/list", { workspace, query }, signal),
-        call("GET /w/{workspace}/websocket_triggers/list", { workspace, query }, signal),
+        callOperation("GET /w/{workspace}/schedules/list", { workspace, query }, signal),
+        callOperation("GET /w/{workspace}/http_triggers/list", { workspace, query }, signal),
+        callOperation("GET /w/{workspace}/websocket_triggers/list", { workspace, query }, signal),
       ]);
     },
   });
@@ -73,22 +73,22 @@ function toRows(
     ...schedules.map((each) => ({
       kind: "Schedule" as const,
       path: each.path,
-      href: to.schedule(workspace, each.path),
+      href: linkTo.schedule(workspace, each.path),
       what: `${describeCron(each.schedule) ?? each.schedule} (${each.timezone})`,
       title: each.schedule,
-      state: scheduleState(each),
+      state: describeScheduleState(each),
     })),
     ...routes.map((each) => ({
       kind: "HTTP route" as const,
       path: each.path,
-      href: to.route(workspace, each.path),
+      href: linkTo.route(workspace, each.path),
       what: `${each.http_method.toUpperCase()} ${each.workspaced_route ? `${workspace}/` : ""}${each.route_path}`,
       state: powerOf(each.enabled),
     })),
     ...sockets.map((each) => ({
       kind: "WebSocket" as const,
       path: each.path,
-      href: to.socket(workspace, each.path),
+      href: linkTo.socket(workspace, each.path),
       what: each.url,
       state: <Connection trigger={each} />,
     })),
@@ -104,7 +104,7 @@ interface Props {
 /** The triggers of a script or flow, except webhooks. */
 export function Triggers({ workspace, kind, path }: Props) {
   const may = useMay(workspace);
-  const triggers = useQuery({ ...triggersOf(workspace, kind, path), ...useLive(10_000) });
+  const triggers = useQuery({ ...triggersQuery(workspace, kind, path), ...usePolling(10_000) });
   if (!triggers.data) {
     return triggers.error ? (
       <Problem error={triggers.error} retry={() => void triggers.refetch()} />
@@ -116,13 +116,13 @@ export function Triggers({ workspace, kind, path }: Props) {
   const search = `?${new URLSearchParams({ kind, path })}`;
   const buttons = may("POST /w/{workspace}/schedules/create", "author") && (
     <Group gap="xs" justify={rows.length === 0 ? "center" : "flex-start"}>
-      <Button variant="default" component={Link} href={to.newSchedule(workspace) + search}>
+      <Button variant="default" component={Link} href={linkTo.newSchedule(workspace) + search}>
         New schedule
       </Button>
-      <Button variant="default" component={Link} href={to.newRoute(workspace) + search}>
+      <Button variant="default" component={Link} href={linkTo.newRoute(workspace) + search}>
         New HTTP route
       </Button>
-      <Button variant="default" component={Link} href={to.newSocket(workspace) + search}>
+      <Button variant="default" component={Link} href={linkTo.newSocket(workspace) + search}>
         New WebSocket trigger
       </Button>
     </Group>

@@ -1,15 +1,15 @@
 import { Button, Group, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Code, CodeDifference } from "../../../parts/editor/lazy.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { scriptVersion, toNewScript } from "../../../parts/scripts.ts";
-import { useAddress } from "../../../parts/use-address.ts";
+import { scriptVersionQuery, toNewScript } from "../../../parts/scripts.ts";
+import { useUrlParameters } from "../../../parts/use-url-parameters.ts";
 
 interface Props {
   workspace: string;
@@ -22,16 +22,17 @@ export function Versions({ workspace, script, mayWrite }: Props) {
   const { path } = script;
   const history = useQuery({
     queryKey: [workspace, "scripts", "history", path],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/history/p/{path}", { workspace, path }, signal),
+    queryFn: ({ signal }) =>
+      callOperation("GET /w/{workspace}/scripts/history/p/{path}", { workspace, path }, signal),
   });
-  const { get, set } = useAddress();
+  const { get, set } = useUrlParameters();
   const shown = get("version");
   const { act, isPending } = useAction();
   if (history.error) return <Problem error={history.error} retry={() => void history.refetch()} />;
   if (!history.data) return <Loading />;
   const restore = (old: Script) =>
     act(async () => {
-      await call("POST /w/{workspace}/scripts/create", {
+      await callOperation("POST /w/{workspace}/scripts/create", {
         workspace,
         body: {
           ...toNewScript(old),
@@ -101,7 +102,7 @@ interface ComparisonProps {
 }
 
 function Comparison({ workspace, hash, script, restore, isPending }: ComparisonProps) {
-  const old = useQuery(scriptVersion(workspace, hash));
+  const old = useQuery(scriptVersionQuery(workspace, hash));
   const [asCode, setAsCode] = useState(false);
   if (old.error) return <Problem error={old.error} />;
   if (!old.data) return <Loading rows={3} />;

@@ -1,18 +1,18 @@
 import { Alert, Button, SegmentedControl, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import { writeJson } from "../../../api/json.ts";
 import { useAction } from "../../../parts/actions.tsx";
-import { Copied, consoleAddress } from "../../../parts/calling/Address.tsx";
+import { Copied, getConsoleUrl } from "../../../parts/calling/Address.tsx";
 import { CallExample } from "../../../parts/calling/CallExample.tsx";
-import { schemeLabel } from "../../../parts/calling/signatures.ts";
-import { WEBHOOKS, type WebhookKind, webhookAddress } from "../../../parts/calling/snippets.ts";
+import { getSchemeLabel } from "../../../parts/calling/signatures.ts";
+import { formatWebhookUrl, WEBHOOKS, type WebhookKind } from "../../../parts/calling/snippets.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { Captures } from "../../../parts/form/Captures.tsx";
-import { runnable } from "../../../parts/items/runnables.ts";
+import { runnableQuery } from "../../../parts/items/runnables.ts";
 import type { RunnableKind } from "../../../parts/places.ts";
-import { schemaOf } from "../drawing/model/schema-of.ts";
+import { deriveSchema } from "../flow-editor/model/schema-of.ts";
 
 const HIDDEN_TOKEN = "YOUR_TOKEN";
 
@@ -55,10 +55,10 @@ interface Props {
 export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
   const [kind, setKind] = useState<WebhookKind>("async");
   const [token, setToken] = useState<string>();
-  const { schema, signature } = useQuery(runnable(workspace, of, path)).data ?? {};
+  const { schema, signature } = useQuery(runnableQuery(workspace, of, path)).data ?? {};
   const { act, isPending } = useAction();
-  const base = consoleAddress();
-  const address = webhookAddress(base, workspace, kind, of, path);
+  const base = getConsoleUrl();
+  const address = formatWebhookUrl(base, workspace, kind, of, path);
   const args = useMemo(() => writeJson(sampleArguments(schema)), [schema]);
   const request = {
     method: "POST",
@@ -73,7 +73,7 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
         scopes: [`jobs:run:${of}s:${path}`],
         workspace_id: workspace,
       };
-      setToken(await call("POST /users/tokens/create", { body }));
+      setToken(await callOperation("POST /users/tokens/create", { body }));
       return undefined;
     });
   return (
@@ -118,9 +118,9 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
         </Title>
         {signature ? (
           <Text>
-            Requests must also be signed in the format of {schemeLabel(signature.scheme)}, with the secret in{" "}
-            <span className="mono">{signature.secret}</span>. Unsigned requests, including the example below,
-            get the status 401 and start nothing.
+            Requests must also be signed in the format of {getSchemeLabel(signature.scheme)}, with the secret
+            in <span className="mono">{signature.secret}</span>. Unsigned requests, including the example
+            below, get the status 401 and start nothing.
           </Text>
         ) : (
           <Text c="dimmed">
@@ -143,7 +143,7 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
               <Code
                 label="Schema of the request"
                 language="json"
-                value={JSON.stringify(schemaOf(example), null, 2)}
+                value={JSON.stringify(deriveSchema(example), null, 2)}
               />
             </details>
           )}

@@ -2,7 +2,7 @@ import { Autocomplete, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { SignatureInput } from "../../../parts/calling/SignatureInput.tsx";
-import { secretPlaces } from "../../../parts/calling/secret-places.ts";
+import { secretPathsQuery } from "../../../parts/calling/secret-paths.ts";
 import {
   isSignatureComplete,
   NEW_SIGNATURE,
@@ -22,7 +22,7 @@ export interface Callers {
   isByResource: boolean;
 }
 
-export function callersOfRoute(route: HttpTrigger | undefined): Callers {
+export function readCallers(route: HttpTrigger | undefined): Callers {
   const { signature, authentication_resource_path } = route ?? {};
   return {
     method: route?.authentication_method ?? "token",
@@ -43,7 +43,7 @@ export function isCallersComplete(callers: Callers): boolean {
 
 type Fields = Pick<RouteFields, "authentication_method" | "authentication_resource_path" | "signature">;
 
-export function toFields(callers: Callers): Fields {
+export function toCallerFields(callers: Callers): Fields {
   return {
     authentication_method: callers.method,
     authentication_resource_path: needsPlace(callers) ? callers.secret : null,
@@ -60,7 +60,7 @@ interface Props {
 
 /** Form fields: who may call a route, and the secret that authenticates callers. */
 export function CallersInput({ workspace, method, value, change }: Props) {
-  const places = useQuery(secretPlaces(workspace)).data;
+  const places = useQuery(secretPathsQuery(workspace)).data;
   const choices = [...(places?.resources ?? []), ...(places?.variables ?? []).map((path) => `$var:${path}`)];
   const about = AUTHENTICATIONS.find((each) => each.value === value.method)!.about;
   return (

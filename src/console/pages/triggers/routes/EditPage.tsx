@@ -1,6 +1,6 @@
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { TriggerEditPage } from "../TriggerEditPage.tsx";
-import { oneRoute } from "./queries.ts";
+import { routeQuery } from "./queries.ts";
 import { RouteForm } from "./RouteForm.tsx";
 
 /** Form of a new or existing HTTP route. */
@@ -8,9 +8,9 @@ export default function EditPage() {
   return (
     <TriggerEditPage
       noun="HTTP route"
-      list={{ label: "HTTP routes", at: to.triggers }}
-      newAt={to.newRoute}
-      one={oneRoute}
+      list={{ label: "HTTP routes", at: linkTo.triggers }}
+      newAt={linkTo.newRoute}
+      one={routeQuery}
       Form={RouteForm}
     />
   );

@@ -2,12 +2,18 @@ import { Checkbox, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
-import { to } from "../../../parts/places.ts";
-import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
+import { linkTo } from "../../../parts/places.ts";
+import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
-import { type Callers, CallersInput, callersOfRoute, isCallersComplete, toFields } from "./CallersInput.tsx";
-import { REQUEST_TYPES, routeAddress } from "./callers.ts";
-import { unshownFields, useSaveRoute } from "./queries.ts";
+import {
+  type Callers,
+  CallersInput,
+  isCallersComplete,
+  readCallers,
+  toCallerFields,
+} from "./CallersInput.tsx";
+import { formatRoutePath, REQUEST_TYPES } from "./callers.ts";
+import { pickUnshownFields, useSaveRoute } from "./queries.ts";
 import { useMayCreateRootRoutes } from "./rights.ts";
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
@@ -16,12 +22,12 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
   const isServingFiles =
     existing?.static_asset_config !== null && existing?.static_asset_config !== undefined;
   const name = useNaming(firstPath, existing);
-  const [of, setOf] = useState(runnableOf(existing, initial));
+  const [of, setOf] = useState(getInitialRunnable(existing, initial));
   const [method, setMethod] = useState<HttpTrigger["http_method"]>(existing?.http_method ?? "post");
   const [route, setRoute] = useState(existing?.route_path ?? "");
   const [isWorkspaced, setWorkspaced] = useState(existing?.workspaced_route ?? true);
   const [requestType, setRequestType] = useState(existing?.request_type ?? "sync");
-  const [callers, setCallers] = useState<Callers>(callersOfRoute(existing));
+  const [callers, setCallers] = useState<Callers>(readCallers(existing));
   const mayCreateRootRoute = useMayCreateRootRoutes();
   const save = useSaveRoute(workspace, existing?.path);
   const isComplete =
@@ -30,7 +36,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
     event.preventDefault();
     if (!isComplete) return;
     save.mutate({
-      ...unshownFields(existing),
+      ...pickUnshownFields(existing),
       ...name.naming,
       script_path: of?.path ?? "",
       is_flow: of?.kind === "flow",
@@ -38,7 +44,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
       route_path: route.trim().replace(/^\/+/, ""),
       workspaced_route: isWorkspaced,
       request_type: requestType,
-      ...toFields(callers),
+      ...toCallerFields(callers),
     });
   };
   return (
@@ -68,7 +74,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
             />
           </Group>
           <Text c="dimmed" fz="xs" mt={4} className="wrap">
-            {routeAddress(workspace, { workspaced_route: isWorkspaced, route_path: route || "…" })} · :name
+            {formatRoutePath(workspace, { workspaced_route: isWorkspaced, route_path: route || "…" })} · :name
             matches one segment of the path, *name all that follow. The script gets them as arguments.
           </Text>
         </div>
@@ -98,7 +104,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
           values={[name.naming, of, method, route, isWorkspaced, requestType, callers]}
           isComplete={isComplete}
           label={existing ? "Save" : "Create the route"}
-          leave={existing ? to.route(workspace, existing.path) : to.triggers(workspace)}
+          leave={existing ? linkTo.route(workspace, existing.path) : linkTo.triggers(workspace)}
         />
       </Stack>
     </form>

@@ -2,25 +2,25 @@ import { Badge } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useLive } from "../../../api/live.ts";
-import { to } from "../../../parts/places.ts";
+import { usePolling } from "../../../api/live.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { TriggerList } from "../TriggerList.tsx";
-import { authenticationLabel, routeLine } from "./callers.ts";
-import { MAX_ROUTES, routeList, useSwitchRoute } from "./queries.ts";
+import { formatRouteLine, getAuthenticationLabel } from "./callers.ts";
+import { MAX_ROUTES, routesQuery, useToggleRoute } from "./queries.ts";
 import { useMayChangeRoute } from "./rights.ts";
 
-/** @param create the button that creates one */
+/** List of HTTP routes. @param create the button that creates one */
 export function RouteList({ workspace, create }: { workspace: string; create: ReactNode }) {
-  const list = useQuery({ ...routeList(workspace), ...useLive(10_000) });
+  const list = useQuery({ ...routesQuery(workspace), ...usePolling(10_000) });
   return (
     <TriggerList
       list={list}
       label="HTTP routes"
       noun="Route"
-      at={(path) => to.route(workspace, path)}
+      at={(path) => linkTo.route(workspace, path)}
       textOf={({ route_path }) => route_path}
       mayChange={useMayChangeRoute(workspace)}
-      change={useSwitchRoute(workspace)}
+      change={useToggleRoute(workspace)}
       max={MAX_ROUTES}
       empty={{
         create,
@@ -33,7 +33,7 @@ export function RouteList({ workspace, create }: { workspace: string; create: Re
         {
           name: "Address",
           width: "minmax(0, 1.2fr)",
-          cell: (route) => <div className="clip mono">{routeLine(workspace, route)}</div>,
+          cell: (route) => <div className="clip mono">{formatRouteLine(workspace, route)}</div>,
         },
         {
           name: "Runs",
@@ -57,7 +57,7 @@ export function RouteList({ workspace, create }: { workspace: string; create: Re
                 not served
               </Badge>
             ) : (
-              <span className="quiet">{authenticationLabel(authentication_method)}</span>
+              <span className="quiet">{getAuthenticationLabel(authentication_method)}</span>
             ),
         },
       ]}

@@ -3,9 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { AccessMenu } from "../../../parts/access/AccessMenu.tsx";
-import { Copied, consoleAddress } from "../../../parts/calling/Address.tsx";
+import { Copied, getConsoleUrl } from "../../../parts/calling/Address.tsx";
 import { CallExample } from "../../../parts/calling/CallExample.tsx";
 import { type Fact, FactList } from "../../../parts/items/FactList.tsx";
 import { LastRuns } from "../../../parts/items/LastRuns.tsx";
@@ -13,11 +13,17 @@ import { Target } from "../../../parts/items/Target.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
-import { authenticationLabel, exampleOf, REQUEST_TYPES, routeAddress, routeLine } from "./callers.ts";
-import { oneRoute, removeRoute, routeRuns, useSwitchRoute } from "./queries.ts";
+import {
+  createExampleRequest,
+  formatRouteLine,
+  formatRoutePath,
+  getAuthenticationLabel,
+  REQUEST_TYPES,
+} from "./callers.ts";
+import { removeRoute, routeQuery, routeRunsQuery, useToggleRoute } from "./queries.ts";
 import { useMayChangeRoute } from "./rights.ts";
 
 /** An HTTP route: its URL, its callers, and a request to test it. */
@@ -25,20 +31,20 @@ export default function RoutePage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const [isLeaving, setLeaving] = useState(false);
-  const found = useQuery({ ...oneRoute(workspace, path), ...useLive(10_000), enabled: !isLeaving });
+  const found = useQuery({ ...routeQuery(workspace, path), ...usePolling(10_000), enabled: !isLeaving });
   const mayChange = useMayChangeRoute(workspace);
-  const change = useSwitchRoute(workspace);
+  const change = useToggleRoute(workspace);
   const route = found.data;
   return (
     <div className="page">
       <PageHead
         title={route?.summary || path}
         above={
-          <Anchor component={Link} href={to.triggers(workspace)} fz="sm">
+          <Anchor component={Link} href={linkTo.triggers(workspace)} fz="sm">
             HTTP routes
           </Anchor>
         }
-        about={route && <span className="mono">{routeLine(workspace, route)}</span>}
+        about={route && <span className="mono">{formatRouteLine(workspace, route)}</span>}
       >
         {route && mayChange(route) && (
           <TriggerActions
@@ -47,10 +53,10 @@ export default function RoutePage() {
             enabled={route.enabled}
             isSwitching={change.isPending}
             setEnabled={(enabled) => change.mutate({ path, enabled })}
-            edit={to.editRoute(workspace, path)}
+            edit={linkTo.editRoute(workspace, path)}
             remove={() => removeRoute(workspace, path)}
             leave={setLeaving}
-            back={to.triggers(workspace)}
+            back={linkTo.triggers(workspace)}
           />
         )}
         {route && <AccessMenu workspace={workspace} kind="http_trigger" path={path} />}
@@ -70,8 +76,8 @@ function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) 
   const { path, script_path, is_flow, enabled, error, static_asset_config, authentication_method } = route;
   const isServingFiles = static_asset_config !== null && static_asset_config !== undefined;
   const runs = useQuery({
-    ...routeRuns(workspace, path, script_path),
-    ...useLive(10_000),
+    ...routeRunsQuery(workspace, path, script_path),
+    ...usePolling(10_000),
     enabled: !isServingFiles,
   });
   const facts: Fact[] = [
@@ -82,7 +88,7 @@ function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) 
           is_flow ? "Flow" : "Script",
           <Target key="" workspace={workspace} path={script_path} isFlow={is_flow} />,
         ],
-    ["Who may call it", authenticationLabel(authentication_method)],
+    ["Who may call it", getAuthenticationLabel(authentication_method)],
     ["Response", REQUEST_TYPES.find(({ value }) => value === route.request_type)!.label],
     ["Path", path],
     ["Runs as", route.email],
@@ -99,7 +105,7 @@ function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) 
       )}
       {route.description && <p className="wrap">{route.description}</p>}
       <FactList facts={facts} />
-      <Copied label="Address of the route" value={consoleAddress() + routeAddress(workspace, route)} />
+      <Copied label="Address of the route" value={getConsoleUrl() + formatRoutePath(workspace, route)} />
       <section aria-label="Try it" className="stack">
         <Title order={2}>Try it</Title>
         {authentication_method === "signature" ? (
@@ -108,7 +114,7 @@ function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) 
             test.
           </Text>
         ) : (
-          <CallExample request={exampleOf(workspace, route)} />
+          <CallExample request={createExampleRequest(workspace, route)} />
         )}
       </section>
       {!isServingFiles && <LastRuns workspace={workspace} runs={runs.data ?? []} />}

@@ -1,7 +1,7 @@
 /** Authentication methods of a route's callers. */
 
 import type { HttpTrigger } from "../../../api/interface.d.ts";
-import { consoleAddress } from "../../../parts/calling/Address.tsx";
+import { getConsoleUrl } from "../../../parts/calling/Address.tsx";
 import type { ExampleRequest } from "../../../parts/calling/snippets.ts";
 
 export type Authentication = HttpTrigger["authentication_method"];
@@ -27,7 +27,7 @@ export const AUTHENTICATIONS: { value: Authentication; label: string; about: str
   },
 ];
 
-export const authenticationLabel = (method: Authentication): string =>
+export const getAuthenticationLabel = (method: Authentication): string =>
   AUTHENTICATIONS.find(({ value }) => value === method)?.label ?? method;
 
 /** Kinds of responses. */
@@ -39,12 +39,12 @@ export const REQUEST_TYPES: { value: HttpTrigger["request_type"]; label: string 
 
 type Placed = Pick<HttpTrigger, "workspaced_route" | "route_path">;
 
-/** Path below the server's address, such as `/api/r/acme/orders/:id`. */
-export const routeAddress = (workspace: string, { workspaced_route, route_path }: Placed): string =>
+/** Formats the path of a route below the server's address, such as `/api/r/acme/orders/:id`. */
+export const formatRoutePath = (workspace: string, { workspaced_route, route_path }: Placed): string =>
   `/api/r/${workspaced_route ? `${workspace}/` : ""}${route_path}`;
 
-/** Short form for lists, such as `GET acme/orders/:id`. */
-export const routeLine = (
+/** Formats a route for lists, such as `GET acme/orders/:id`. */
+export const formatRouteLine = (
   workspace: string,
   { http_method, workspaced_route, route_path }: Placed & Pick<HttpTrigger, "http_method">,
 ): string => `${http_method.toUpperCase()} ${workspaced_route ? `${workspace}/` : ""}${route_path}`;
@@ -56,11 +56,11 @@ const CREDENTIALS: Partial<Record<Authentication, Record<string, string>>> = {
 };
 
 /** Returns a request that tests the route; its parameters are placeholders. */
-export function exampleOf(workspace: string, route: HttpTrigger): ExampleRequest {
+export function createExampleRequest(workspace: string, route: HttpTrigger): ExampleRequest {
   const hasBody = route.http_method !== "get" && route.http_method !== "delete";
   return {
     method: route.http_method.toUpperCase(),
-    address: consoleAddress() + routeAddress(workspace, route),
+    address: getConsoleUrl() + formatRoutePath(workspace, route),
     headers: CREDENTIALS[route.authentication_method] ?? {},
     ...(hasBody ? { body: "{}" } : {}),
   };

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
-import { whoami } from "../../../api/session.ts";
+import { whoamiQuery } from "../../../api/session.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 
-/** Only super admins may create routes of the whole instance, directly below `/api/r/`. */
-export const useMayCreateRootRoutes = (): boolean => useQuery(whoami).data?.super_admin ?? false;
+/** Whether the user may create routes of the whole instance, directly below `/api/r/`: only super admins may. */
+export const useMayCreateRootRoutes = (): boolean => useQuery(whoamiQuery).data?.super_admin ?? false;
 
 /** Returns a check whether the member may change and enable a route. */
 export function useMayChangeRoute(workspace: string): (route: HttpTrigger) => boolean {

@@ -1,6 +1,6 @@
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { TriggerEditPage } from "../TriggerEditPage.tsx";
-import { oneSchedule } from "./queries.ts";
+import { scheduleQuery } from "./queries.ts";
 import { ScheduleForm } from "./ScheduleForm.tsx";
 
 /** Form of a new or existing schedule. */
@@ -8,9 +8,9 @@ export default function EditPage() {
   return (
     <TriggerEditPage
       noun="schedule"
-      list={{ label: "Schedules", at: to.schedules }}
-      newAt={to.newSchedule}
-      one={oneSchedule}
+      list={{ label: "Schedules", at: linkTo.schedules }}
+      newAt={linkTo.newSchedule}
+      one={scheduleQuery}
       Form={ScheduleForm}
     />
   );

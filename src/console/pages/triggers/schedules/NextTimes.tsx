@@ -1,8 +1,8 @@
 import { Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Problem } from "../../../parts/Problem.tsx";
-import { nextTimes } from "./queries.ts";
-import { formatInZone } from "./rule.ts";
+import { nextTimesQuery } from "./queries.ts";
+import { formatInZone } from "./time-zones.ts";
 
 interface Props {
   schedule: string;
@@ -12,9 +12,9 @@ interface Props {
   pausedUntil?: string | null | undefined;
 }
 
-/** The next times of a cron rule, in its time zone. */
+/** The next times of a cron expression, in its time zone. */
 export function NextTimes({ schedule, timezone, version, pausedUntil }: Props) {
-  const { data, error } = useQuery(nextTimes(schedule, timezone, version, pausedUntil));
+  const { data, error } = useQuery(nextTimesQuery(schedule, timezone, version, pausedUntil));
   if (error) return <Problem error={error} />;
   const times = data ?? [];
   const shown = formatInZone(times, timezone);

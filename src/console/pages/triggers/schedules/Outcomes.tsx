@@ -1,7 +1,7 @@
 import { IconCircleCheck, IconCircleX } from "@tabler/icons-react";
 import { Link } from "wouter";
-import { to } from "../../../parts/places.ts";
-import { duration } from "../../../parts/time.tsx";
+import { linkTo } from "../../../parts/places.ts";
+import { formatDuration } from "../../../parts/time.tsx";
 
 interface Props {
   workspace: string;
@@ -21,11 +21,11 @@ export function Outcomes({ workspace, jobs }: Props) {
         .reverse()
         .map(({ id, success, duration_ms }) => {
           const Icon = success ? IconCircleCheck : IconCircleX;
-          const said = `${success ? "Succeeded" : "Failed"} after ${duration(duration_ms)}`;
+          const said = `${success ? "Succeeded" : "Failed"} after ${formatDuration(duration_ms)}`;
           return (
             <Link
               key={id}
-              href={to.run(workspace, id)}
+              href={linkTo.run(workspace, id)}
               aria-label={said}
               title={said}
               data-tone={success ? "good" : "bad"}

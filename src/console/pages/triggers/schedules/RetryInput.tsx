@@ -18,7 +18,7 @@ function kindOf(retry: Retry | null): Kind {
 }
 
 /** Returns the attempts of a kind; a condition of the retries is kept. */
-function retryOf(kind: Kind, { retry_if }: Retry): Retry | null {
+function createRetry(kind: Kind, { retry_if }: Retry): Retry | null {
   if (kind === "none") return null;
   const kept = retry_if ? { retry_if } : {};
   return kind === "constant"
@@ -26,7 +26,7 @@ function retryOf(kind: Kind, { retry_if }: Retry): Retry | null {
     : { exponential: { attempts: 3, multiplier: 1, seconds: 5 }, ...kept };
 }
 
-export function retryInWords(retry: Retry | null): string | undefined {
+export function describeRetry(retry: Retry | null): string | undefined {
   const { constant, exponential } = retry ?? {};
   const words = [
     constant?.attempts && `${constant.attempts} times, every ${constant.seconds} s`,
@@ -62,7 +62,7 @@ export function RetryInput({ value, change }: Props) {
         style={{ flex: "3 1 14rem" }}
         data={kind === "both" ? [...KINDS, BOTH] : KINDS}
         value={kind}
-        onChange={(next) => next && next !== "both" && change(retryOf(next as Kind, value ?? {}))}
+        onChange={(next) => next && next !== "both" && change(createRetry(next as Kind, value ?? {}))}
       />
       {constant && kind === "constant" && (
         <>

@@ -5,19 +5,19 @@ import type { Schedule } from "../../../api/interface.d.ts";
 import { ArgumentsInput } from "../../../parts/form/ArgumentsInput.tsx";
 import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
 import type { Validate } from "../../../parts/form/SchemaForm.tsx";
-import { to } from "../../../parts/places.ts";
-import { localOf } from "../../../parts/time.tsx";
+import { linkTo } from "../../../parts/places.ts";
+import { formatLocalInput } from "../../../parts/time.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
-import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
+import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { type Handlers, HandlersInput, normalizeHandlers } from "./HandlersInput.tsx";
 import { NextTimes } from "./NextTimes.tsx";
-import { type ScheduleFields, useSave } from "./queries.ts";
+import { type ScheduleFields, useSaveSchedule } from "./queries.ts";
 import { type Retry, RetryInput } from "./RetryInput.tsx";
-import { OWN_ZONE, ZONES } from "./rule.ts";
+import { OWN_ZONE, ZONES } from "./time-zones.ts";
 
-/** Stored fields that this form does not show. */
-function kept(existing: Schedule | undefined): Partial<ScheduleFields> {
+/** Returns the stored fields that this form does not show. */
+function pickUnshownFields(existing: Schedule | undefined): Partial<ScheduleFields> {
   if (!existing) return {};
   const { tag, cron_version, on_failure_extra_args, on_recovery_extra_args, on_success_extra_args } =
     existing;
@@ -27,7 +27,7 @@ function kept(existing: Schedule | undefined): Partial<ScheduleFields> {
 
 export function ScheduleForm({ workspace, existing, initial, path: firstPath }: TriggerFormProps<Schedule>) {
   const name = useNaming(firstPath, existing);
-  const [of, setOf] = useState(runnableOf(existing, initial));
+  const [of, setOf] = useState(getInitialRunnable(existing, initial));
   const [schedule, setSchedule] = useState(existing?.schedule ?? "0 0 9 * * 1-5");
   const [timezone, setTimezone] = useState(existing?.timezone ?? OWN_ZONE);
   const [args, setArgs] = useState<Record<string, unknown>>(existing?.args ?? {});
@@ -38,7 +38,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
   const [isReady, setReady] = useState(false);
   const validate = useRef<Validate>(null);
   const [settled] = useDebouncedValue(schedule, 300);
-  const save = useSave(workspace, existing?.path);
+  const save = useSaveSchedule(workspace, existing?.path);
   const isComplete = isReady && name.isNamed && schedule.trim() !== "";
   const choose = (next: RunnableRef | undefined) => {
     setOf(next);
@@ -48,7 +48,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
     event.preventDefault();
     if (!of || !isComplete || validate.current?.() === false) return;
     save.mutate({
-      ...kept(existing),
+      ...pickUnshownFields(existing),
       ...name.naming,
       script_path: of.path,
       is_flow: of.kind === "flow",
@@ -99,7 +99,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
           type="datetime-local"
           label="Not before"
           description={`No run starts before this time (in your time zone, ${OWN_ZONE}). Empty: runs start from now on.`}
-          value={localOf(pausedUntil)}
+          value={formatLocalInput(pausedUntil)}
           onChange={({ currentTarget: { value } }) =>
             setPausedUntil(value === "" ? null : new Date(value).toISOString())
           }
@@ -145,7 +145,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
           late={isReady ? args : undefined}
           isComplete={of !== undefined && isComplete}
           label={existing ? "Save" : "Create the schedule"}
-          leave={existing ? to.schedule(workspace, existing.path) : to.schedules(workspace)}
+          leave={existing ? linkTo.schedule(workspace, existing.path) : linkTo.schedules(workspace)}
         />
       </Stack>
     </form>

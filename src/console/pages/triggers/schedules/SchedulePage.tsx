@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Schedule } from "../../../api/interface.d.ts";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { AccessMenu } from "../../../parts/access/AccessMenu.tsx";
 import { type Fact, FactList } from "../../../parts/items/FactList.tsx";
 import { LastRuns } from "../../../parts/items/LastRuns.tsx";
@@ -13,28 +13,34 @@ import { Target } from "../../../parts/items/Target.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
 import { TriggerActions } from "../TriggerActions.tsx";
 import { NextTimes } from "./NextTimes.tsx";
-import { oneSchedule, remove, scheduleRuns, useRunNow, useSwitch } from "./queries.ts";
-import { type Retry, retryInWords } from "./RetryInput.tsx";
+import {
+  removeSchedule,
+  scheduleQuery,
+  scheduleRunsQuery,
+  useRunScheduleNow,
+  useToggleSchedule,
+} from "./queries.ts";
+import { describeRetry, type Retry } from "./RetryInput.tsx";
 
 export default function SchedulePage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   // A schedule being deleted is not reloaded.
   const [isLeaving, setLeaving] = useState(false);
-  const found = useQuery({ ...oneSchedule(workspace, path), ...useLive(10_000), enabled: !isLeaving });
+  const found = useQuery({ ...scheduleQuery(workspace, path), ...usePolling(10_000), enabled: !isLeaving });
   const schedule = found.data;
   return (
     <div className="page">
       <PageHead
         title={schedule?.summary || path}
         above={
-          <Anchor component={Link} href={to.schedules(workspace)} fz="sm">
+          <Anchor component={Link} href={linkTo.schedules(workspace)} fz="sm">
             Schedules
           </Anchor>
         }
@@ -63,8 +69,8 @@ interface ActionsProps {
 function Actions({ workspace, schedule, leave }: ActionsProps) {
   const { path, enabled, extra_perms } = schedule;
   const mayWrite = useMayWrite(workspace)(path, extra_perms);
-  const change = useSwitch(workspace);
-  const run = useRunNow(workspace);
+  const change = useToggleSchedule(workspace);
+  const run = useRunScheduleNow(workspace);
   return (
     <>
       <Button
@@ -81,10 +87,10 @@ function Actions({ workspace, schedule, leave }: ActionsProps) {
           enabled={enabled}
           isSwitching={change.isPending}
           setEnabled={(next) => change.mutate({ path, enabled: next })}
-          edit={to.editSchedule(workspace, path)}
-          remove={() => remove(workspace, path)}
+          edit={linkTo.editSchedule(workspace, path)}
+          remove={() => removeSchedule(workspace, path)}
           leave={leave}
-          back={to.schedules(workspace)}
+          back={linkTo.schedules(workspace)}
         />
       )}
     </>
@@ -92,12 +98,12 @@ function Actions({ workspace, schedule, leave }: ActionsProps) {
 }
 
 /** Names a handler, and after how many runs it starts. */
-const nth = (handler: string, times: number | null | undefined, what: string) =>
+const describeHandler = (handler: string, times: number | null | undefined, what: string) =>
   (times ?? 1) > 1 ? `${handler}, after ${times} ${what}` : handler;
 
 function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule }) {
   const { path, script_path, is_flow, timezone, args, error, next_at, enabled, paused_until } = schedule;
-  const runs = useQuery({ ...scheduleRuns(workspace, path), ...useLive(10_000) }).data ?? [];
+  const runs = useQuery({ ...scheduleRunsQuery(workspace, path), ...usePolling(10_000) }).data ?? [];
   const facts: Fact[] = [
     ["State", enabled ? "On" : "Paused"],
     [
@@ -117,12 +123,18 @@ function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule 
   ];
   if (enabled && next_at) facts.splice(1, 0, ["Next", <Moment key="" at={next_at} />]);
   if (paused_until) facts.push(["Paused until", <Moment key="" at={paused_until} />]);
-  const retries = retryInWords((schedule.retry as Retry | undefined) ?? null);
+  const retries = describeRetry((schedule.retry as Retry | undefined) ?? null);
   if (retries && !is_flow) facts.push(["Retry", retries]);
   if (schedule.on_failure)
-    facts.push(["When it fails", nth(schedule.on_failure, schedule.on_failure_times, "failures")]);
+    facts.push([
+      "When it fails",
+      describeHandler(schedule.on_failure, schedule.on_failure_times, "failures"),
+    ]);
   if (schedule.on_recovery)
-    facts.push(["When it recovers", nth(schedule.on_recovery, schedule.on_recovery_times, "successes")]);
+    facts.push([
+      "When it recovers",
+      describeHandler(schedule.on_recovery, schedule.on_recovery_times, "successes"),
+    ]);
   if (schedule.on_success) facts.push(["When it succeeds", schedule.on_success]);
   if (schedule.no_flow_overlap) facts.push(["Overlap", "a run starts only after the previous one has ended"]);
   return (

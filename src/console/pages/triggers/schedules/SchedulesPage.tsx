@@ -2,7 +2,7 @@ import { Button, Switch } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { useMay } from "../../../api/session.ts";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
@@ -13,18 +13,18 @@ import { useSearch } from "../../../parts/items/Search.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
 import { Outcomes } from "./Outcomes.tsx";
-import { MAX_SCHEDULES, scheduleList, useSwitch } from "./queries.ts";
+import { MAX_SCHEDULES, schedulesQuery, useToggleSchedule } from "./queries.ts";
 
 export default function SchedulesPage() {
   const workspace = useWorkspace();
-  const list = useQuery({ ...scheduleList(workspace), ...useLive(10_000) });
+  const list = useQuery({ ...schedulesQuery(workspace), ...usePolling(10_000) });
   const may = useMay(workspace)("POST /w/{workspace}/schedules/create", "author");
   const mayWrite = useMayWrite(workspace);
-  const change = useSwitch(workspace);
+  const change = useToggleSchedule(workspace);
   const [rows, field] = useSearch(
     "schedules",
     "Search by name, path or script",
@@ -32,7 +32,7 @@ export default function SchedulesPage() {
     ({ path, summary, script_path }) => `${path} ${summary ?? ""} ${script_path}`,
   );
   const create = may && (
-    <Button component={Link} href={to.newSchedule(workspace)} leftSection={<IconPlus size={16} />}>
+    <Button component={Link} href={linkTo.newSchedule(workspace)} leftSection={<IconPlus size={16} />}>
       New schedule
     </Button>
   );
@@ -69,7 +69,7 @@ export default function SchedulesPage() {
                   name: "Schedule",
                   width: "minmax(0, 1.2fr)",
                   cell: ({ path, summary }) => (
-                    <ItemName href={to.schedule(workspace, path)} path={path} summary={summary} />
+                    <ItemName href={linkTo.schedule(workspace, path)} path={path} summary={summary} />
                   ),
                 },
                 {

@@ -1,34 +1,35 @@
 import { keepPreviousData, queryOptions, useMutation } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { call, type Input } from "../../../api/call.ts";
+import { callOperation, type Input } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { Schedule } from "../../../api/interface.d.ts";
 import { allowLeaving } from "../../../api/leaving.ts";
-import { tellProblem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
+import { notifyError } from "../../../parts/Problem.tsx";
+import { linkTo } from "../../../parts/places.ts";
 
 export const MAX_SCHEDULES = 1_000;
 const SHOWN_TIMES = 10;
 
-export const scheduleList = (workspace: string) =>
+export const schedulesQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "schedules", "list"],
     queryFn: ({ signal }) =>
-      call(
+      callOperation(
         "GET /w/{workspace}/schedules/list_with_jobs",
         { workspace, query: { per_page: MAX_SCHEDULES } },
         signal,
       ),
   });
 
-export const oneSchedule = (workspace: string, path: string) =>
+export const scheduleQuery = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "schedules", "one", path],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/schedules/get/{path}", { workspace, path }, signal),
+    queryFn: ({ signal }) =>
+      callOperation("GET /w/{workspace}/schedules/get/{path}", { workspace, path }, signal),
   });
 
-/** The next times of a cron rule; an error for an invalid rule. */
-export const nextTimes = (
+/** Loads the next times of a cron expression; an error if it is invalid. */
+export const nextTimesQuery = (
   schedule: string,
   timezone: string,
   cron_version?: string | null,
@@ -37,7 +38,7 @@ export const nextTimes = (
   queryOptions({
     queryKey: ["schedule-preview", schedule, timezone, cron_version, paused_until],
     queryFn: ({ signal }) =>
-      call(
+      callOperation(
         "POST /schedules/preview",
         {
           body: {
@@ -55,11 +56,11 @@ export const nextTimes = (
     placeholderData: keepPreviousData,
   });
 
-export const scheduleRuns = (workspace: string, path: string) =>
+export const scheduleRunsQuery = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "runs", "of-schedule", path],
     queryFn: ({ signal }) =>
-      call(
+      callOperation(
         "GET /w/{workspace}/jobs/list",
         { workspace, query: { schedule_path: path, per_page: 12 } },
         signal,
@@ -69,52 +70,61 @@ export const scheduleRuns = (workspace: string, path: string) =>
 const refresh = (workspace: string) => () =>
   queryClient.invalidateQueries({ queryKey: [workspace, "schedules"] });
 
-export function useSwitch(workspace: string) {
+export function useToggleSchedule(workspace: string) {
   return useMutation({
     mutationFn: ({ path, enabled }: { path: string; enabled: boolean }) =>
-      call("POST /w/{workspace}/schedules/setenabled/{path}", { workspace, path, body: { enabled } }),
-    onError: tellProblem,
+      callOperation("POST /w/{workspace}/schedules/setenabled/{path}", {
+        workspace,
+        path,
+        body: { enabled },
+      }),
+    onError: notifyError,
     onSettled: refresh(workspace),
   });
 }
 
 /** Runs the schedule's script or flow now, with its arguments. */
-export function useRunNow(workspace: string) {
+export function useRunScheduleNow(workspace: string) {
   const [, go] = useLocation();
   return useMutation({
     mutationFn: ({ script_path, is_flow, args }: Pick<Schedule, "script_path" | "is_flow" | "args">) => {
       const input = { workspace, path: script_path, body: args };
       return is_flow
-        ? call("POST /w/{workspace}/jobs/run/f/{path}", input)
-        : call("POST /w/{workspace}/jobs/run/p/{path}", input);
+        ? callOperation("POST /w/{workspace}/jobs/run/f/{path}", input)
+        : callOperation("POST /w/{workspace}/jobs/run/p/{path}", input);
     },
-    onSuccess: (id) => go(to.run(workspace, id.trim())),
-    onError: tellProblem,
+    onSuccess: (id) => go(linkTo.run(workspace, id.trim())),
+    onError: notifyError,
   });
 }
 
-export const remove = async (workspace: string, path: string) => {
-  await call("DELETE /w/{workspace}/schedules/delete/{path}", { workspace, path });
+export const removeSchedule = async (workspace: string, path: string) => {
+  await callOperation("DELETE /w/{workspace}/schedules/delete/{path}", { workspace, path });
   await refresh(workspace)();
 };
 
 export type ScheduleFields = Input<"POST /w/{workspace}/schedules/create">["body"];
 
-export function useSave(workspace: string, existing: string | undefined) {
+export function useSaveSchedule(workspace: string, existing: string | undefined) {
   const [, go] = useLocation();
   return useMutation({
     mutationFn: async (body: ScheduleFields) => {
-      if (existing === undefined) await call("POST /w/{workspace}/schedules/create", { workspace, body });
+      if (existing === undefined)
+        await callOperation("POST /w/{workspace}/schedules/create", { workspace, body });
       else {
         const { path: _path, script_path: _script, is_flow: _flow, enabled: _enabled, ...rest } = body;
-        await call("POST /w/{workspace}/schedules/update/{path}", { workspace, path: existing, body: rest });
+        await callOperation("POST /w/{workspace}/schedules/update/{path}", {
+          workspace,
+          path: existing,
+          body: rest,
+        });
       }
       await refresh(workspace)();
       return body.path;
     },
     onSuccess: (path) => {
       allowLeaving();
-      go(to.schedule(workspace, path));
+      go(linkTo.schedule(workspace, path));
     },
   });
 }

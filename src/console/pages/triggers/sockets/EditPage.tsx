@@ -1,6 +1,6 @@
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { TriggerEditPage } from "../TriggerEditPage.tsx";
-import { oneSocket } from "./queries.ts";
+import { socketQuery } from "./queries.ts";
 import { SocketForm } from "./SocketForm.tsx";
 
 /** Form of a new or existing WebSocket trigger. */
@@ -8,9 +8,9 @@ export default function EditPage() {
   return (
     <TriggerEditPage
       noun="WebSocket trigger"
-      list={{ label: "WebSockets", at: to.sockets }}
-      newAt={to.newSocket}
-      one={oneSocket}
+      list={{ label: "WebSockets", at: linkTo.sockets }}
+      newAt={linkTo.newSocket}
+      one={socketQuery}
       Form={SocketForm}
     />
   );

@@ -3,8 +3,8 @@ import { type FormEvent, useState } from "react";
 import type { WebsocketTrigger } from "../../../api/interface.d.ts";
 import { parseJson, writeJson } from "../../../api/json.ts";
 import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
-import { to } from "../../../parts/places.ts";
-import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
+import { linkTo } from "../../../parts/places.ts";
+import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { MessagesInput, toMessages, toRows } from "./MessagesInput.tsx";
 import { useSaveSocket } from "./queries.ts";
@@ -38,7 +38,7 @@ export function SocketForm({
   path: firstPath,
 }: TriggerFormProps<WebsocketTrigger>) {
   const name = useNaming(firstPath, existing);
-  const [of, setOf] = useState(runnableOf(existing, initial));
+  const [of, setOf] = useState(getInitialRunnable(existing, initial));
   const [url, setUrl] = useState(existing?.url ?? "");
   const [filterText, setFilterText] = useState(
     (existing?.filters ?? []).map(({ key, value }) => `${key} = ${writeJson(value)}`).join("\n"),
@@ -111,7 +111,7 @@ export function SocketForm({
           values={[name.naming, of, url, filterText, rows, answers, answersErrors]}
           isComplete={isComplete}
           label={existing ? "Save" : "Create the trigger"}
-          leave={existing ? to.socket(workspace, existing.path) : to.sockets(workspace)}
+          leave={existing ? linkTo.socket(workspace, existing.path) : linkTo.sockets(workspace)}
         />
       </Stack>
     </form>

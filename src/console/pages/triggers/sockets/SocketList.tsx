@@ -1,25 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
-import { to } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/places.ts";
 import { Connection } from "../../../parts/triggers/Connection.tsx";
 import { TriggerList } from "../TriggerList.tsx";
-import { MAX_SOCKETS, socketList, useSwitchSocket } from "./queries.ts";
+import { MAX_SOCKETS, socketsQuery, useToggleSocket } from "./queries.ts";
 
-/** @param create the button that creates one */
+/** List of WebSocket triggers. @param create the button that creates one */
 export function SocketList({ workspace, create }: { workspace: string; create: ReactNode }) {
-  const list = useQuery({ ...socketList(workspace), ...useLive(10_000) });
+  const list = useQuery({ ...socketsQuery(workspace), ...usePolling(10_000) });
   const mayWrite = useMayWrite(workspace);
   return (
     <TriggerList
       list={list}
       label="WebSocket triggers"
       noun="Trigger"
-      at={(path) => to.socket(workspace, path)}
+      at={(path) => linkTo.socket(workspace, path)}
       textOf={({ url }) => url}
       mayChange={({ path, extra_perms }) => mayWrite(path, extra_perms)}
-      change={useSwitchSocket(workspace)}
+      change={useToggleSocket(workspace)}
       max={MAX_SOCKETS}
       empty={{
         create,

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { WebsocketTrigger } from "../../../api/interface.d.ts";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { AccessMenu } from "../../../parts/access/AccessMenu.tsx";
 import { type Fact, FactList } from "../../../parts/items/FactList.tsx";
 import { LastRuns } from "../../../parts/items/LastRuns.tsx";
@@ -12,28 +12,28 @@ import { Target } from "../../../parts/items/Target.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { connectionOf } from "../../../parts/triggers/Connection.tsx";
+import { describeConnection } from "../../../parts/triggers/Connection.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
-import { oneSocket, removeSocket, socketRuns, useSwitchSocket } from "./queries.ts";
+import { removeSocket, socketQuery, socketRunsQuery, useToggleSocket } from "./queries.ts";
 
 /** A WebSocket trigger: its URL, connection state, and started runs. */
 export default function SocketPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const [isLeaving, setLeaving] = useState(false);
-  const found = useQuery({ ...oneSocket(workspace, path), ...useLive(5_000), enabled: !isLeaving });
+  const found = useQuery({ ...socketQuery(workspace, path), ...usePolling(5_000), enabled: !isLeaving });
   const mayWrite = useMayWrite(workspace);
-  const change = useSwitchSocket(workspace);
+  const change = useToggleSocket(workspace);
   const trigger = found.data;
   return (
     <div className="page">
       <PageHead
         title={trigger?.summary || path}
         above={
-          <Anchor component={Link} href={to.sockets(workspace)} fz="sm">
+          <Anchor component={Link} href={linkTo.sockets(workspace)} fz="sm">
             WebSockets
           </Anchor>
         }
@@ -46,10 +46,10 @@ export default function SocketPage() {
             enabled={trigger.enabled}
             isSwitching={change.isPending}
             setEnabled={(enabled) => change.mutate({ path, enabled })}
-            edit={to.editSocket(workspace, path)}
+            edit={linkTo.editSocket(workspace, path)}
             remove={() => removeSocket(workspace, path)}
             leave={setLeaving}
-            back={to.sockets(workspace)}
+            back={linkTo.sockets(workspace)}
           />
         )}
         {trigger && <AccessMenu workspace={workspace} kind="websocket_trigger" path={path} />}
@@ -67,8 +67,9 @@ export default function SocketPage() {
 
 function Shown({ workspace, trigger }: { workspace: string; trigger: WebsocketTrigger }) {
   const { path, script_path, is_flow, enabled, error, last_server_ping, filters, initial_messages } = trigger;
-  const runs = useQuery({ ...socketRuns(workspace, path, script_path), ...useLive(10_000) }).data ?? [];
-  const { word } = connectionOf(trigger);
+  const runs =
+    useQuery({ ...socketRunsQuery(workspace, path, script_path), ...usePolling(10_000) }).data ?? [];
+  const { word } = describeConnection(trigger);
   const isFiltered = filters.length > 0;
   const isSending = initial_messages.length > 0;
   const facts: Fact[] = [

@@ -1,60 +1,60 @@
 import { queryOptions, useMutation } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { call, type Input } from "../../../api/call.ts";
+import { callOperation, type Input } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import { allowLeaving } from "../../../api/leaving.ts";
-import { tellProblem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
+import { notifyError } from "../../../parts/Problem.tsx";
+import { linkTo } from "../../../parts/places.ts";
 
 export const MAX_SOCKETS = 1_000;
 
-export const socketList = (workspace: string) =>
+export const socketsQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "sockets", "list"],
     queryFn: ({ signal }) =>
-      call(
+      callOperation(
         "GET /w/{workspace}/websocket_triggers/list",
         { workspace, query: { per_page: MAX_SOCKETS } },
         signal,
       ),
   });
 
-export const oneSocket = (workspace: string, path: string) =>
+export const socketQuery = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "sockets", "one", path],
     queryFn: ({ signal }) =>
-      call("GET /w/{workspace}/websocket_triggers/get/{path}", { workspace, path }, signal),
+      callOperation("GET /w/{workspace}/websocket_triggers/get/{path}", { workspace, path }, signal),
   });
 
-/** Runs that a trigger started. @param script_path path of its script or flow; the query uses its index */
-export const socketRuns = (workspace: string, path: string, script_path: string) =>
+/** Loads the runs that a trigger started. @param script_path path of its script or flow; the query uses its index */
+export const socketRunsQuery = (workspace: string, path: string, script_path: string) =>
   queryOptions({
     queryKey: [workspace, "runs", "of-socket", path, script_path],
     queryFn: ({ signal }) => {
       const by = { script_path_exact: script_path, trigger_kind: "websocket", created_by: `ws-${path}` };
       const query = { ...by, per_page: 12 };
-      return call("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
+      return callOperation("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
     },
   });
 
 const refresh = (workspace: string) => () =>
   queryClient.invalidateQueries({ queryKey: [workspace, "sockets"] });
 
-export function useSwitchSocket(workspace: string) {
+export function useToggleSocket(workspace: string) {
   return useMutation({
     mutationFn: ({ path, enabled }: { path: string; enabled: boolean }) =>
-      call("POST /w/{workspace}/websocket_triggers/setenabled/{path}", {
+      callOperation("POST /w/{workspace}/websocket_triggers/setenabled/{path}", {
         workspace,
         path,
         body: { enabled },
       }),
-    onError: tellProblem,
+    onError: notifyError,
     onSettled: refresh(workspace),
   });
 }
 
 export const removeSocket = async (workspace: string, path: string) => {
-  await call("DELETE /w/{workspace}/websocket_triggers/delete/{path}", { workspace, path });
+  await callOperation("DELETE /w/{workspace}/websocket_triggers/delete/{path}", { workspace, path });
   await refresh(workspace)();
 };
 
@@ -65,10 +65,10 @@ export function useSaveSocket(workspace: string, existing: string | undefined) {
   return useMutation({
     mutationFn: async (body: SocketFields) => {
       if (existing === undefined)
-        await call("POST /w/{workspace}/websocket_triggers/create", { workspace, body });
+        await callOperation("POST /w/{workspace}/websocket_triggers/create", { workspace, body });
       else {
         const { enabled: _enabled, ...rest } = body;
-        await call("POST /w/{workspace}/websocket_triggers/update/{path}", {
+        await callOperation("POST /w/{workspace}/websocket_triggers/update/{path}", {
           workspace,
           path: existing,
           body: rest,
@@ -79,7 +79,7 @@ export function useSaveSocket(workspace: string, existing: string | undefined) {
     },
     onSuccess: (path) => {
       allowLeaving();
-      go(to.socket(workspace, path));
+      go(linkTo.socket(workspace, path));
     },
   });
 }

@@ -1,19 +1,19 @@
 import { Anchor, Button, Group, SegmentedControl, Title } from "@mantine/core";
 import { IconCircleCheck, IconCircleX, IconClock } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { WebhookDelivery } from "../../../api/interface.d.ts";
 import { parseJson } from "../../../api/json.ts";
-import { useLive } from "../../../api/live.ts";
-import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { usePolling } from "../../../api/live.ts";
+import { useAction, useConfirmation } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { useAddress } from "../../../parts/use-address.ts";
-import { type DeliveryState, deliveryList, isFull } from "./queries.ts";
+import { useUrlParameters } from "../../../parts/use-url-parameters.ts";
+import { type DeliveryState, deliveriesQuery, isFullPage } from "./queries.ts";
 
 const STATES: Record<DeliveryState, { word: string; tone: string; Icon: typeof IconClock }> = {
   delivered: { word: "Delivered", tone: "good", Icon: IconCircleCheck },
@@ -23,17 +23,17 @@ const STATES: Record<DeliveryState, { word: string; tone: string; Icon: typeof I
 
 /** Deliveries of an endpoint, newest first; the selected one is shown with its message. */
 export function Deliveries({ workspace, id }: { workspace: string; id: string }) {
-  const { get, set } = useAddress();
+  const { get, set } = useUrlParameters();
   const chosen = get("state");
   const state = Object.hasOwn(STATES, chosen) ? (chosen as DeliveryState) : undefined;
   const before = Number(get("before")) || undefined;
-  const list = useQuery({ ...deliveryList(workspace, id, state, before), ...useLive(5_000) });
+  const list = useQuery({ ...deliveriesQuery(workspace, id, state, before), ...usePolling(5_000) });
   const { act, isPending } = useAction();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const redeliver = (event_seq: number) =>
     act(async () => {
       const body = { event_seq };
-      await call("POST /w/{workspace}/webhooks/redeliver/{id}", { workspace, id, body });
+      await callOperation("POST /w/{workspace}/webhooks/redeliver/{id}", { workspace, id, body });
       return "It is sent again";
     });
   const redeliverAll = () =>
@@ -42,7 +42,10 @@ export function Deliveries({ workspace, id }: { workspace: string; id: string })
       text: "Each failed event is sent once more, in order.",
       label: "Send again",
       action: async () => {
-        const { count } = await call("POST /w/{workspace}/webhooks/redeliver/{id}", { workspace, id });
+        const { count } = await callOperation("POST /w/{workspace}/webhooks/redeliver/{id}", {
+          workspace,
+          id,
+        });
         return count === 1 ? "One event is sent again" : `${count} events are sent again`;
       },
     });
@@ -133,7 +136,7 @@ export function Deliveries({ workspace, id }: { workspace: string; id: string })
               },
             ]}
           />
-          {isFull(list.data) && (
+          {isFullPage(list.data) && (
             <Group>
               <Button
                 variant="default"

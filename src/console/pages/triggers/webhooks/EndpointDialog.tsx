@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Modal, MultiSelect, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { WebhookEndpoint } from "../../../api/interface.d.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
 import { Copied } from "../../../parts/calling/Address.tsx";
@@ -27,10 +27,10 @@ export function EndpointDialog({ workspace, endpoint, close, created }: Props) {
       types: types.length > 0 ? (types as EventType[]) : null,
     };
     if (endpoint) {
-      await call("POST /w/{workspace}/webhooks/update/{id}", { workspace, id: endpoint.id, body });
+      await callOperation("POST /w/{workspace}/webhooks/update/{id}", { workspace, id: endpoint.id, body });
       return "The endpoint is changed";
     }
-    const { secret } = await call("POST /w/{workspace}/webhooks/create", { workspace, body });
+    const { secret } = await callOperation("POST /w/{workspace}/webhooks/create", { workspace, body });
     created?.(secret);
     return undefined;
   };

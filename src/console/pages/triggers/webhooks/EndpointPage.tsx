@@ -3,34 +3,34 @@ import { IconPencil } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { call } from "../../../api/call.ts";
+import { callOperation } from "../../../api/call.ts";
 import type { WebhookEndpoint } from "../../../api/interface.d.ts";
-import { useLive } from "../../../api/live.ts";
-import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { usePolling } from "../../../api/live.ts";
+import { useAction, useConfirmation } from "../../../parts/actions.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { FactList } from "../../../parts/items/FactList.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { exactly, Moment } from "../../../parts/time.tsx";
+import { formatExactTime, Moment } from "../../../parts/time.tsx";
 import { Deliveries } from "./Deliveries.tsx";
 import { EndpointDialog, SecretOnce } from "./EndpointDialog.tsx";
-import { endpointList, stateOf } from "./queries.ts";
+import { endpointsQuery, getEndpointState } from "./queries.ts";
 
 /** An endpoint: its events, and its deliveries. */
 export default function EndpointPage() {
   const workspace = useWorkspace();
   const { id } = useParams<{ id: string }>();
-  const list = useQuery({ ...endpointList(workspace), ...useLive(10_000) });
+  const list = useQuery({ ...endpointsQuery(workspace), ...usePolling(10_000) });
   const endpoint = list.data?.find((each) => each.id === id);
   return (
     <div className="page">
       <PageHead
         title={endpoint?.description || endpoint?.url || "Endpoint"}
         above={
-          <Anchor component={Link} href={to.webhooks(workspace)} fz="sm">
+          <Anchor component={Link} href={linkTo.webhooks(workspace)} fz="sm">
             Outgoing webhooks
           </Anchor>
         }
@@ -56,11 +56,11 @@ function Actions({ workspace, endpoint }: { workspace: string; endpoint: Webhook
   const [isEditing, setEditing] = useState(false);
   const [secret, setSecret] = useState<string>();
   const { act, isPending } = useAction();
-  const { ask, dialog } = useQuestion();
+  const { ask, dialog } = useConfirmation();
   const change = () =>
     act(async () => {
       const body = { enabled: !enabled };
-      await call("POST /w/{workspace}/webhooks/update/{id}", { workspace, id, body });
+      await callOperation("POST /w/{workspace}/webhooks/update/{id}", { workspace, id, body });
       return undefined;
     });
   const pause = () =>
@@ -70,7 +70,7 @@ function Actions({ workspace, endpoint }: { workspace: string; endpoint: Webhook
       label: "Pause",
       action: async () => {
         const body = { enabled: false };
-        await call("POST /w/{workspace}/webhooks/update/{id}", { workspace, id, body });
+        await callOperation("POST /w/{workspace}/webhooks/update/{id}", { workspace, id, body });
         return undefined;
       },
     });
@@ -80,7 +80,10 @@ function Actions({ workspace, endpoint }: { workspace: string; endpoint: Webhook
       text: "For one day, events are signed with the old secret too. Give the new one to the receiver within that time.",
       label: "Create",
       action: async () => {
-        const made = await call("POST /w/{workspace}/webhooks/rotate_secret/{id}", { workspace, id });
+        const made = await callOperation("POST /w/{workspace}/webhooks/rotate_secret/{id}", {
+          workspace,
+          id,
+        });
         setSecret(made.secret);
         return undefined;
       },
@@ -91,8 +94,8 @@ function Actions({ workspace, endpoint }: { workspace: string; endpoint: Webhook
       text: `${url} receives no more events, and the record of its deliveries is deleted.`,
       label: "Delete",
       action: async () => {
-        await call("DELETE /w/{workspace}/webhooks/delete/{id}", { workspace, id });
-        go(to.webhooks(workspace));
+        await callOperation("DELETE /w/{workspace}/webhooks/delete/{id}", { workspace, id });
+        go(linkTo.webhooks(workspace));
         return "The endpoint is deleted";
       },
     });
@@ -126,13 +129,13 @@ function Shown({ workspace, endpoint }: { workspace: string; endpoint: WebhookEn
     <div className="stack">
       {enabled && failing_since && (
         <Alert color="red" variant="light" title="The endpoint does not accept requests">
-          Since {exactly(failing_since)}. Each event is retried for a day; failed events can be sent again
-          below.
+          Since {formatExactTime(failing_since)}. Each event is retried for a day; failed events can be sent
+          again below.
         </Alert>
       )}
       <FactList
         facts={[
-          ["State", stateOf(endpoint).word],
+          ["State", getEndpointState(endpoint).word],
           ["Address", url],
           ["Events", types === null ? "every change" : types.join(", ")],
           ["Created by", created_by],

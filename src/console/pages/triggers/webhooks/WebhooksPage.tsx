@@ -2,7 +2,7 @@ import { Badge, Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useLive } from "../../../api/live.ts";
+import { usePolling } from "../../../api/live.ts";
 import { useMay } from "../../../api/session.ts";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
@@ -10,15 +10,15 @@ import { ItemName } from "../../../parts/items/ItemName.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { EndpointDialog, SecretOnce } from "./EndpointDialog.tsx";
-import { endpointList, eventsOf, stateOf } from "./queries.ts";
+import { describeEvents, endpointsQuery, getEndpointState } from "./queries.ts";
 
 /** Outgoing webhooks: endpoints that receive events of the workspace. */
 export default function WebhooksPage() {
   const workspace = useWorkspace();
   const may = useMay(workspace)("POST /w/{workspace}/webhooks/create", "admin");
-  const list = useQuery({ ...endpointList(workspace), ...useLive(10_000) });
+  const list = useQuery({ ...endpointsQuery(workspace), ...usePolling(10_000) });
   const [isCreating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string>();
   const create = may && (
@@ -53,19 +53,19 @@ export default function WebhooksPage() {
               name: "Address",
               width: "minmax(0, 1.6fr)",
               cell: ({ id, url, description }) => (
-                <ItemName href={to.webhook(workspace, id)} path={url} summary={description} />
+                <ItemName href={linkTo.webhook(workspace, id)} path={url} summary={description} />
               ),
             },
             {
               name: "Events",
               width: "minmax(0, 1fr)",
-              cell: (endpoint) => <div className="clip quiet">{eventsOf(endpoint)}</div>,
+              cell: (endpoint) => <div className="clip quiet">{describeEvents(endpoint)}</div>,
             },
             {
               name: "State",
               width: "6rem",
               cell: (endpoint) => {
-                const { word, color } = stateOf(endpoint);
+                const { word, color } = getEndpointState(endpoint);
                 return (
                   <Badge size="sm" variant="light" color={color}>
                     {word}

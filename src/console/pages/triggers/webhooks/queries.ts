@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { call, type Input } from "../../../api/call.ts";
+import { callOperation, type Input } from "../../../api/call.ts";
 import type { WebhookDelivery, WebhookEndpoint } from "../../../api/interface.d.ts";
 
 export type EndpointFields = Input<"POST /w/{workspace}/webhooks/create">["body"];
@@ -8,14 +8,17 @@ export type DeliveryState = WebhookDelivery["state"];
 
 const PER_PAGE = 100;
 
-export const endpointList = (workspace: string) =>
+export const endpointsQuery = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "webhooks", "list"],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/webhooks/list", { workspace }, signal),
+    queryFn: ({ signal }) => callOperation("GET /w/{workspace}/webhooks/list", { workspace }, signal),
   });
 
-/** @param before `event_seq` of the last delivery on the previous page */
-export const deliveryList = (
+/**
+ * Loads a page of an endpoint's deliveries, newest first.
+ * @param before `event_seq` of the last delivery on the previous page
+ */
+export const deliveriesQuery = (
   workspace: string,
   id: string,
   state: DeliveryState | undefined,
@@ -25,12 +28,12 @@ export const deliveryList = (
     queryKey: [workspace, "webhooks", "deliveries", id, state, before],
     queryFn: ({ signal }) => {
       const query = { state: state ?? null, before: before ?? null, per_page: PER_PAGE };
-      return call("GET /w/{workspace}/webhooks/deliveries/{id}", { workspace, id, query }, signal);
+      return callOperation("GET /w/{workspace}/webhooks/deliveries/{id}", { workspace, id, query }, signal);
     },
   });
 
-/** If a page is full, there may be more. */
-export const isFull = (page: WebhookDelivery[]): boolean => page.length >= PER_PAGE;
+/** Whether a page is full, so that there may be more. */
+export const isFullPage = (page: WebhookDelivery[]): boolean => page.length >= PER_PAGE;
 
 /** Event types by subject. */
 export const EVENT_GROUPS: { group: string; items: EventType[] }[] = [
@@ -54,13 +57,16 @@ export const EVENT_GROUPS: { group: string; items: EventType[] }[] = [
 ];
 
 /** Returns the state of an endpoint, with the colour of its badge. */
-export function stateOf({ enabled, failing_since }: WebhookEndpoint): { word: string; color: string } {
+export function getEndpointState({ enabled, failing_since }: WebhookEndpoint): {
+  word: string;
+  color: string;
+} {
   if (!enabled) return { word: "paused", color: "gray" };
   return failing_since ? { word: "failing", color: "red" } : { word: "on", color: "green" };
 }
 
 /** Describes an endpoint's subscribed events in a few words. */
-export function eventsOf({ types }: WebhookEndpoint): string {
+export function describeEvents({ types }: WebhookEndpoint): string {
   if (types === null) return "every change";
   return types.length <= 2
     ? types.join(", ")

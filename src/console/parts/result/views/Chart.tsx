@@ -2,7 +2,7 @@
 import { Group, SegmentedControl, Text, UnstyledButton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
-import { type ChartData, downsample, type Series, ticksOf } from "./chart-data.ts";
+import { type ChartData, computeTicks, downsample, type Series } from "./chart-data.ts";
 
 const HEIGHT_PX = 260;
 const LEFT_PX = 64;
@@ -108,7 +108,7 @@ export default function Chart({ data }: { data: ChartData }) {
           onPointerMove={point}
           onPointerLeave={() => setAt(undefined)}
         >
-          {ticksOf(least, most).map((tick) => (
+          {computeTicks(least, most).map((tick) => (
             <g key={tick}>
               <line className="rule" x1={LEFT_PX} x2={width - RIGHT_PX} y1={y(tick)} y2={y(tick)} />
               <text x={LEFT_PX - 8} y={y(tick) + 4} textAnchor="end">

@@ -17,7 +17,7 @@ const LINES_BEFORE = 3;
 const LINES_AFTER = 2;
 
 /** Finds the first line of the script in a stack trace: `u/ann/x.ts:3:9`, `"script", line 3`, `main.sh: line 3`. */
-function lineOf(stack: string, path = "script"): number | undefined {
+function findScriptLine(stack: string, path = "script"): number | undefined {
   const name = path.replace(/[^\w/]/g, "\\$&");
   const match = new RegExp(`(?:${name}|\\bmain|\\bscript)(?:\\.\\w+)?(?:"?, line |: line |:)(\\d+)`).exec(
     stack,
@@ -27,7 +27,7 @@ function lineOf(stack: string, path = "script"): number | undefined {
 
 /** Error of a failed run, with an excerpt of the code. */
 export function ErrorView({ name, message, stack, source }: Props) {
-  const line = lineOf(stack, source?.path) ?? lineOf(message, source?.path);
+  const line = findScriptLine(stack, source?.path) ?? findScriptLine(message, source?.path);
   const lines = source?.code.split("\n") ?? [];
   const first = line === undefined ? 0 : Math.max(1, line - LINES_BEFORE);
   const excerpt =

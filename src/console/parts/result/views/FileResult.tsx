@@ -1,9 +1,9 @@
 import { Anchor, Button, Group, Image, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useEffect, useMemo, useState } from "react";
-import { addressOf } from "../../../api/call.ts";
-import { tellProblem } from "../../Problem.tsx";
-import { bytesOf, saveFile } from "./save.ts";
+import { getOperationUrl } from "../../../api/call.ts";
+import { notifyError } from "../../Problem.tsx";
+import { decodeBase64, saveFile } from "./save.ts";
 
 interface Props {
   name: string;
@@ -24,9 +24,9 @@ export function FileResult(file: Props) {
 function Save({ name, base64, type }: Props) {
   const save = () => {
     try {
-      saveFile(name, type, bytesOf(base64));
+      saveFile(name, type, decodeBase64(base64));
     } catch {
-      tellProblem(new Error("The file is not valid base64."));
+      notifyError(new Error("The file is not valid base64."));
     }
   };
   return (
@@ -43,9 +43,9 @@ function Save({ name, base64, type }: Props) {
 }
 
 /** Decodes a PDF. @returns undefined if the bytes are not a PDF; others are never passed to the browser's viewer */
-function pdfOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+function decodePdf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
-    const bytes = bytesOf(base64);
+    const bytes = decodeBase64(base64);
     return new TextDecoder("latin1").decode(bytes.subarray(0, 5)) === "%PDF-" ? bytes : undefined;
   } catch {
     return undefined;
@@ -54,7 +54,7 @@ function pdfOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
 
 /** Shows a PDF in the browser's own viewer, which runs in a separate process and cannot access the page. */
 function Pdf({ base64 }: { base64: string }) {
-  const bytes = useMemo(() => pdfOf(base64), [base64]);
+  const bytes = useMemo(() => decodePdf(base64), [base64]);
   const [address, setAddress] = useState<string>();
   useEffect(() => {
     if (!bytes || !navigator.pdfViewerEnabled) return;
@@ -88,7 +88,7 @@ const PICTURE = /\.(png|jpe?g|gif|webp)$/i;
 /** Files in the workspace's storage, to be downloaded; a single image is shown. */
 export function StoredFiles({ workspace, files }: { workspace: string; files: StoredFile[] }) {
   const addressFor = ({ key, storage }: StoredFile) =>
-    addressOf("GET /w/{workspace}/job_helpers/download_s3_file", {
+    getOperationUrl("GET /w/{workspace}/job_helpers/download_s3_file", {
       workspace,
       query: { file_key: key, ...(storage ? { storage } : {}) },
     });

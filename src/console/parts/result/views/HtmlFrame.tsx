@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { url } from "../../../api/base.ts";
+import { toServerPath } from "../../../api/base.ts";
 
 /** Renders HTML results in a sandboxed frame. */
 export function HtmlFrame({ html }: { html: string }) {
@@ -22,7 +22,7 @@ export function HtmlFrame({ html }: { html: string }) {
       className="frame-result"
       title="Result as a page"
       sandbox="allow-scripts"
-      src={url("assets/frame.html")}
+      src={toServerPath("assets/frame.html")}
       style={{ height }}
     />
   );

@@ -22,7 +22,7 @@ function Picture({ src = "", alt = "" }: { src?: string; alt?: string }) {
   return <Link href={src}>{alt || src}</Link>;
 }
 
-/** Headings start one level below those of the page. */
+/** Returns the component of a heading, one level below those of the page. */
 const heading = (level: number) =>
   function Heading({ children }: { children?: ReactNode }) {
     return (

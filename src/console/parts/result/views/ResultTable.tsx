@@ -3,7 +3,7 @@ import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { lazy, Suspense, useDeferredValue, useId, useMemo, useState } from "react";
 import { writeJson } from "../../../api/json.ts";
 import { Loading } from "../../Loading.tsx";
-import { chartDataOf } from "./chart-data.ts";
+import { createChartData } from "./chart-data.ts";
 import { saveFile } from "./save.ts";
 
 const Chart = lazy(() => import("./Chart.tsx"));
@@ -21,7 +21,7 @@ function compare(a: unknown, b: unknown): number {
 }
 
 /** Writes CSV (RFC 4180). Escapes spreadsheet formulas. */
-function csvOf(columns: string[], rows: Record<string, unknown>[]): string {
+function formatCsv(columns: string[], rows: Record<string, unknown>[]): string {
   const field = (value: unknown) => {
     const text = textOf(value);
     const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
@@ -69,7 +69,7 @@ export function ResultTable({ columns, rows, asChart = false, selection }: Props
     const sorted = [...kept].sort((a, b) => compare(a[sort.column], b[sort.column]));
     return sort.down ? sorted.reverse() : sorted;
   }, [rows, columns, wanted, sort]);
-  const chart = useMemo(() => chartDataOf(columns, chosen), [columns, chosen]);
+  const chart = useMemo(() => createChartData(columns, chosen), [columns, chosen]);
   return (
     <>
       <Group p="xs" justify="space-between">
@@ -101,7 +101,7 @@ export function ResultTable({ columns, rows, asChart = false, selection }: Props
           <Button
             size="xs"
             variant="default"
-            onClick={() => saveFile("result.csv", "text/csv", csvOf(columns, chosen))}
+            onClick={() => saveFile("result.csv", "text/csv", formatCsv(columns, chosen))}
           >
             Save as CSV
           </Button>

@@ -34,7 +34,7 @@ const momentOf = (value: unknown): number =>
   typeof value === "string" && /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN;
 
 /** Computes the position of each row: by ascending numbers or times, else evenly spaced. */
-function placesOf(rows: Row[], column: string | undefined): number[] {
+function computePositions(rows: Row[], column: string | undefined): number[] {
   const scale =
     column === undefined
       ? []
@@ -45,8 +45,8 @@ function placesOf(rows: Row[], column: string | undefined): number[] {
   return scale.map((value) => (value - first) / (last - first));
 }
 
-/** @returns undefined if there are no numbers to draw */
-export function chartDataOf(columns: string[], rows: Row[]): ChartData | undefined {
+/** Prepares the numeric columns of a table for a chart. @returns undefined if there are no numbers to draw */
+export function createChartData(columns: string[], rows: Row[]): ChartData | undefined {
   if (rows.length < 2) return undefined;
   const numeric = columns.filter((column) => isNumeric(rows, column));
   const isScale = (column: string) => isRising(rows.map((row) => Number(row[column] ?? Number.NaN)));
@@ -57,7 +57,7 @@ export function chartDataOf(columns: string[], rows: Row[]): ChartData | undefin
   if (drawn.length === 0) return undefined;
   return {
     labels: rows.map((row, index) => (axis === undefined ? String(index + 1) : String(row[axis] ?? ""))),
-    places: placesOf(rows, axis),
+    places: computePositions(rows, axis),
     series: drawn.map((name) => ({
       name,
       values: rows.map((row) => (isMissing(row[name]) ? undefined : Number(row[name]))),
@@ -66,7 +66,7 @@ export function chartDataOf(columns: string[], rows: Row[]): ChartData | undefin
 }
 
 /** Lists round values between two numbers, for the axis. */
-export function ticksOf(least: number, most: number): number[] {
+export function computeTicks(least: number, most: number): number[] {
   const step = 10 ** Math.floor(Math.log10((most - least) / 3));
   const wide = [1, 2, 5, 10].map((each) => each * step).find((each) => (most - least) / each <= 5) ?? step;
   const first = Math.ceil(least / wide);

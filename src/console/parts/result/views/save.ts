@@ -9,6 +9,6 @@ export function saveFile(name: string, type: string, content: string | Uint8Arra
 }
 
 /** Decodes base64. @throws DOMException if it is invalid */
-export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+export function decodeBase64(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64.replace(/^data:[^,]*,/, "")), (character) => character.charCodeAt(0));
 }

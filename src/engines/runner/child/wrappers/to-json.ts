@@ -23,7 +23,7 @@ export function toJson(value: unknown, limit: number, who = "main"): string {
   if (text === undefined) throw notSerializableError(`${who} returned a value without a JSON form`);
   // A character is at least one byte, so the exact size is computed only near the limit.
   if (text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit)) {
-    throw resultTooLargeError(Buffer.byteLength(text), limit);
+    throw createResultTooLargeError(Buffer.byteLength(text), limit);
   }
   return text;
 }
@@ -46,7 +46,10 @@ function stringify(value: unknown): string | undefined {
     : text;
 }
 
-/** A replacer. @param value the property's value, or what its own toJSON has made of it */
+/**
+ * Converts one value while it is serialized (a replacer of JSON.stringify). @param value the property's value, or what
+ * its own toJSON has made of it
+ */
 function convert(this: Record<string, unknown>, name: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   const is = this[name];
@@ -60,7 +63,7 @@ function convert(this: Record<string, unknown>, name: string, value: unknown): u
   return value;
 }
 
-export function resultTooLargeError(bytes: number, limit: number): Error {
+export function createResultTooLargeError(bytes: number, limit: number): Error {
   const [size, most] = [Math.ceil(bytes / 1_000_000), Math.floor(limit / 1_000_000)];
   return Object.assign(new Error(`the result is ${size} MB, more than the ${most} MB allowed`), {
     name: "ResultTooLarge",

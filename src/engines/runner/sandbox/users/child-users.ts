@@ -51,7 +51,7 @@ const READ = 0o4;
 const WRITE = 0o2;
 const SEARCH = 0o1;
 
-/** @returns undefined if the server does not run as root, or the sandbox is off */
+/** Plans the user ids of children. @returns undefined if the server does not run as root, or the sandbox is off */
 export function planUsers(
   choice: SandboxSettings,
   data_dir: string,
@@ -67,6 +67,7 @@ export function planUsers(
 }
 
 /**
+ * Creates the allocator of user ids for children, and their folders.
  * @param data_dir without symbolic links
  * @param runner the runner's folder
  * @param isWalled whether paths are restricted by more than file permissions

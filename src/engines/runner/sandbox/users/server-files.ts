@@ -24,7 +24,10 @@ export interface ServerFiles {
   retryAfterRestore<T>(attempt: () => T): T;
 }
 
-/** @param group group of the children's user ids; undefined: children run as the server's user */
+/**
+ * Creates the guard of the modes of the server's own files.
+ * @param group group of the children's user ids; undefined: children run as the server's user
+ */
 export function createServerFiles(
   data_dir: string,
   group: number | undefined,

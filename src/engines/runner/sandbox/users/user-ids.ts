@@ -23,6 +23,7 @@ const NEEDED_CAPABILITIES = [0, 1, 3, 5, 6, 7];
 export type UserIdPlan = { range: UserIdRange } | { why: string };
 
 /**
+ * Plans the range of user ids for scripts.
  * @param chosen range set by the operator; undefined: a range that nobody else uses
  * @returns undefined if the server does not run as root
  */

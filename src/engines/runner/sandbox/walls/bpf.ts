@@ -2,8 +2,8 @@
 
 /** Opcodes of classic BPF (linux/filter.h) and a filter's return values (linux/seccomp.h). */
 export const LOAD = 0x20;
-export const EQUALS = 0x15;
-export const ANY_BIT = 0x45;
+export const JUMP_IF_EQUAL = 0x15;
+export const JUMP_IF_ANY_BIT = 0x45;
 export const AND = 0x54;
 const RETURN = 0x06;
 const ALLOW = 0x7fff0000;
@@ -12,7 +12,7 @@ const ERRNO = 0x00050000;
 /** Offsets in the filter's input (struct seccomp_data). */
 export const SYSCALL_NUMBER_OFFSET = 0;
 export const ARCHITECTURE_OFFSET = 4;
-export const argumentOffset = (index: number) => 16 + 8 * index;
+export const computeArgumentOffset = (index: number) => 16 + 8 * index;
 
 export type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
@@ -30,19 +30,19 @@ export function allowValues(offset: number, values: number[], errno: number): In
 }
 
 export function allowLoadedValues(values: number[], errno: number): Instruction[] {
-  const tests = values.map((value, index): Instruction => [EQUALS, values.length - index, 0, value]);
+  const tests = values.map((value, index): Instruction => [JUMP_IF_EQUAL, values.length - index, 0, value]);
   return [...tests, returnErrno(errno), returnAllow()];
 }
 
 /** Refuses the call if the argument is one of the values. */
 export function refuseValues(offset: number, values: number[], errno: number): Instruction[] {
-  const tests = values.map((value, index): Instruction => [EQUALS, values.length - index, 0, value]);
+  const tests = values.map((value, index): Instruction => [JUMP_IF_EQUAL, values.length - index, 0, value]);
   return [[LOAD, 0, 0, offset], ...tests, returnAllow(), returnErrno(errno)];
 }
 
 /** Refuses the call if the argument has any of the bits. */
 export function refuseBits(offset: number, bits: number, errno: number): Instruction[] {
-  return [[LOAD, 0, 0, offset], [ANY_BIT, 0, 1, bits], returnErrno(errno), returnAllow()];
+  return [[LOAD, 0, 0, offset], [JUMP_IF_ANY_BIT, 0, 1, bits], returnErrno(errno), returnAllow()];
 }
 
 export function encodeProgram(program: Instruction[]): Uint8Array {

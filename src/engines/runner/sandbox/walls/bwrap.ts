@@ -18,7 +18,7 @@ const TEMPORARY_BYTES = 64 * 1024 * 1024;
 /** Processes around a child: bubblewrap itself, and the first one of its PID namespace. */
 export const BWRAP_PROCESSES = 2;
 
-/** @returns the arguments before the command */
+/** Creates the arguments of bubblewrap. @returns the arguments before the command */
 export function createBwrapArguments({ read: named, write, home, isForOthers }: Mounts): string[] {
   // What is inside a mounted folder is there already, and bubblewrap cannot mount over a link.
   const read = named.filter((path) => !named.some((folder) => folder !== path && isPathWithin(path, folder)));

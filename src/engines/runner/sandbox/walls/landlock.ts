@@ -37,7 +37,11 @@ function handledRights(abi: number): number {
 }
 
 /** Returns which restrictions a version offers beside files. */
-export function landlockFeatures(abi: number): { truncation: boolean; ports: boolean; signals: boolean } {
+export function describeLandlockFeatures(abi: number): {
+  truncation: boolean;
+  ports: boolean;
+  signals: boolean;
+} {
   return { truncation: abi >= 3, ports: abi >= 4, signals: abi >= 6 };
 }
 
@@ -53,7 +57,7 @@ export function createRuleset(abi: number, withPorts: boolean): number[] {
 }
 
 /** Returns the rights that this version supports; the kernel rejects others. */
-export function supportedRights(abi: number, right: AccessRight): number {
+export function filterSupportedRights(abi: number, right: AccessRight): number {
   return ACCESS_RIGHTS[right] & handledRights(abi);
 }
 

@@ -80,7 +80,7 @@ function failSetup(why: string): never {
   process.exit(126);
 }
 
-/** @returns the kernel's result; -1 on error */
+/** Calls a system call by its name on this processor. @returns the kernel's result; -1 on error */
 function callSystem(name: Syscall, a: number, b = 0, c = 0, d = 0, e = 0): number {
   return Number(libc.syscall(numbers[name], a, b, c, d, e));
 }

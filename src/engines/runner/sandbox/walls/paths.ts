@@ -108,12 +108,12 @@ export function isPathWithin(path: string, folder: string): boolean {
 }
 
 /** Returns paths that cover a folder's current content except for one path. */
-export function pathsAround(folder: string, hole: string): string[] {
+export function listPathsAround(folder: string, hole: string): string[] {
   if (!isPathWithin(hole, folder)) return isPathWithin(folder, hole) ? [] : [folder];
   if (hole === folder) return [];
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    return isPathWithin(hole, path) ? pathsAround(path, hole) : [path];
+    return isPathWithin(hole, path) ? listPathsAround(path, hole) : [path];
   });
 }
 

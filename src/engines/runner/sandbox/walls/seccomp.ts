@@ -8,14 +8,14 @@
  */
 import {
   AND,
-  ANY_BIT,
   ARCHITECTURE_OFFSET,
   allowLoadedValues,
   allowValues,
-  argumentOffset,
-  EQUALS,
+  computeArgumentOffset,
   encodeProgram,
   type Instruction,
+  JUMP_IF_ANY_BIT,
+  JUMP_IF_EQUAL,
   LOAD,
   refuseBits,
   refuseValues,
@@ -189,7 +189,7 @@ export interface FilterOptions {
   hasPorts: boolean;
 }
 
-/** @returns the program, eight bytes per instruction (struct sock_filter) */
+/** Creates the seccomp filter of a child. @returns the program, eight bytes per instruction (struct sock_filter) */
 export function createSyscallFilter({
   architecture,
   landlock,
@@ -202,23 +202,23 @@ export function createSyscallFilter({
   };
   const program: Instruction[] = [
     [LOAD, 0, 0, ARCHITECTURE_OFFSET],
-    [EQUALS, 1, 0, AUDIT_ARCH[architecture]],
+    [JUMP_IF_EQUAL, 1, 0, AUDIT_ARCH[architecture]],
     returnErrno(ENOSYS),
     [LOAD, 0, 0, SYSCALL_NUMBER_OFFSET],
   ];
-  if (architecture === "x64") program.push([ANY_BIT, 0, 1, X32_BIT], returnErrno(ENOSYS));
+  if (architecture === "x64") program.push([JUMP_IF_ANY_BIT, 0, 1, X32_BIT], returnErrno(ENOSYS));
   /** Adds rules for one call; they end with a decision. */
   const on = (call: AnySyscall, body: Instruction[]) => {
     const number = numbers[call];
-    if (number !== undefined) program.push([EQUALS, 0, body.length, number], ...body);
+    if (number !== undefined) program.push([JUMP_IF_EQUAL, 0, body.length, number], ...body);
   };
 
   // First, because opening files is by far the most frequent call.
   for (const [call, flags] of OPEN_CALLS) {
-    const bits = refuseBits(argumentOffset(flags + 1), SET_ID_BITS, EPERM);
+    const bits = refuseBits(computeArgumentOffset(flags + 1), SET_ID_BITS, EPERM);
     on(call, [
-      [LOAD, 0, 0, argumentOffset(flags)],
-      [ANY_BIT, 0, bits.length, CREATES_FILE],
+      [LOAD, 0, 0, computeArgumentOffset(flags)],
+      [JUMP_IF_ANY_BIT, 0, bits.length, CREATES_FILE],
       ...bits,
       returnAllow(),
     ]);
@@ -226,35 +226,36 @@ export function createSyscallFilter({
   on("socket", socketRules(hasPorts));
   if (hasPorts)
     for (const [call, flags] of SEND_CALLS)
-      on(call, refuseBits(argumentOffset(flags), MSG_FASTOPEN, EOPNOTSUPP));
+      on(call, refuseBits(computeArgumentOffset(flags), MSG_FASTOPEN, EOPNOTSUPP));
   on("socketpair", [
-    [LOAD, 0, 0, argumentOffset(1)],
+    [LOAD, 0, 0, computeArgumentOffset(1)],
     [AND, 0, 0, SOCK_TYPE_MASK],
     ...allowLoadedValues([SOCK_STREAM, SOCK_SEQPACKET], EACCES),
   ]);
-  on("clone", refuseBits(argumentOffset(0), NEW_NAMESPACES, EPERM));
+  on("clone", refuseBits(computeArgumentOffset(0), NEW_NAMESPACES, EPERM));
   // Otherwise limits of all processes of the user could be changed.
-  on("prlimit64", allowValues(argumentOffset(0), [0], EPERM));
+  on("prlimit64", allowValues(computeArgumentOffset(0), [0], EPERM));
   // Nor may the user's other processes be slowed down.
-  for (const call of SCHEDULING_CALLS) on(call, allowValues(argumentOffset(0), [0], EPERM));
+  for (const call of SCHEDULING_CALLS) on(call, allowValues(computeArgumentOffset(0), [0], EPERM));
   for (const call of ["setpriority", "ioprio_set"] as const) {
-    const isMine = allowValues(argumentOffset(1), [0], EPERM);
+    const isMine = allowValues(computeArgumentOffset(1), [0], EPERM);
     on(call, [
-      [LOAD, 0, 0, argumentOffset(0)],
-      [EQUALS, 0, isMine.length, processSelector(call)],
+      [LOAD, 0, 0, computeArgumentOffset(0)],
+      [JUMP_IF_EQUAL, 0, isMine.length, getProcessSelector(call)],
       ...isMine,
       returnErrno(EPERM),
     ]);
   }
-  on("fcntl", refuseValues(argumentOffset(1), SIGNALLING_FCNTL, EPERM));
-  on("ioctl", refuseValues(argumentOffset(1), SIGNALLING_IOCTL, EPERM));
+  on("fcntl", refuseValues(computeArgumentOffset(1), SIGNALLING_FCNTL, EPERM));
+  on("ioctl", refuseValues(computeArgumentOffset(1), SIGNALLING_IOCTL, EPERM));
   // Process id -1 means every process that the user may signal.
   const whole = [-1, ...guarded.flatMap((pid) => [pid, -pid])];
   for (const call of SIGNAL_CALLS)
-    on(call, refuseValues(argumentOffset(0), call === "kill" ? whole : guarded, EPERM));
+    on(call, refuseValues(computeArgumentOffset(0), call === "kill" ? whole : guarded, EPERM));
   // Before version 3, Landlock does not check truncation by path.
   if (landlock < 3) on("truncate", [returnErrno(EACCES)]);
-  for (const [call, mode] of MODE_CALLS) on(call, refuseBits(argumentOffset(mode), SET_ID_BITS, EPERM));
+  for (const [call, mode] of MODE_CALLS)
+    on(call, refuseBits(computeArgumentOffset(mode), SET_ID_BITS, EPERM));
   for (const call of CHOWN_CALLS) on(call, [returnErrno(EPERM)]);
   for (const call of XATTR_CALLS) on(call, [returnErrno(EOPNOTSUPP)]);
   for (const call of REFUSED_CALLS) on(call, [returnErrno(EPERM)]);
@@ -268,22 +269,22 @@ export function createSyscallFilter({
  * SECURITY.md lists as open: not MPTCP, for example.
  */
 function socketRules(hasPorts: boolean): Instruction[] {
-  const routes = allowValues(argumentOffset(2), [NETLINK_ROUTE], EACCES);
+  const routes = allowValues(computeArgumentOffset(2), [NETLINK_ROUTE], EACCES);
   const internet = hasPorts
-    ? allowValues(argumentOffset(2), ALLOWED_PROTOCOLS, EPROTONOSUPPORT)
+    ? allowValues(computeArgumentOffset(2), ALLOWED_PROTOCOLS, EPROTONOSUPPORT)
     : [returnAllow()];
   return [
-    [LOAD, 0, 0, argumentOffset(0)],
-    [EQUALS, 0, routes.length, AF_NETLINK],
+    [LOAD, 0, 0, computeArgumentOffset(0)],
+    [JUMP_IF_EQUAL, 0, routes.length, AF_NETLINK],
     ...routes,
-    [EQUALS, 2, 0, AF_INET],
-    [EQUALS, 1, 0, AF_INET6],
+    [JUMP_IF_EQUAL, 2, 0, AF_INET],
+    [JUMP_IF_EQUAL, 1, 0, AF_INET6],
     returnErrno(EACCES),
     ...internet,
   ];
 }
 
-/** Selector of a process by id: PRIO_PROCESS, IOPRIO_WHO_PROCESS. */
-function processSelector(call: "setpriority" | "ioprio_set"): number {
+/** Returns the value that selects a process by its id: PRIO_PROCESS, IOPRIO_WHO_PROCESS. */
+function getProcessSelector(call: "setpriority" | "ioprio_set"): number {
   return call === "setpriority" ? 0 : 1;
 }

@@ -22,6 +22,7 @@ interface IdleProcess {
 
 export interface IdleCheck {
   /**
+   * Finds idle processes that use processor time or too much memory.
    * @param now milliseconds
    * @param limit maximum resident bytes; 0: no limit
    * @param around number of wrapper processes around each, which are idle themselves

@@ -48,7 +48,7 @@ export function measureProcesses(pids: number[]): ProcessUsage {
  * Returns resident memory with shared pages counted once. This is slow, so it is used only when the simple sum
  * exceeds the limit.
  */
-export function proportionalBytes(pids: number[]): number {
+export function readProportionalBytes(pids: number[]): number {
   let bytes = 0;
   for (const pid of pids) {
     const share = /^Pss:\s+(\d+) kB/m.exec(readText(`/proc/${pid}/smaps_rollup`) ?? "")?.[1];

@@ -8,7 +8,7 @@ import {
   listChildren,
   listProcessTree,
   measureProcesses,
-  proportionalBytes,
+  readProportionalBytes,
   readResidentBytes,
 } from "./process-tree.ts";
 import { createStorageWatch, type StorageUser } from "./storage-watch.ts";
@@ -42,7 +42,10 @@ export interface ResourceWatch {
   look(now: number, jobs: Iterable<WatchedJob>, idle: Iterable<StorageUser>): void;
 }
 
-/** @param directory a folder on the disk that jobs write to */
+/**
+ * Creates the service that enforces the resource limits of running jobs.
+ * @param directory a folder on the disk that jobs write to
+ */
 export function createResourceWatch(directory: string): ResourceWatch {
   const seen = new WeakMap<WatchedJob, WatchState>();
   let treeAt = 0;
@@ -72,7 +75,7 @@ export function createResourceWatch(directory: string): ResourceWatch {
   }
 
   function checkMemory(job: WatchedJob, pids: number[]): void {
-    const bytes = pids.length === 1 ? readResidentBytes(pids[0]!) : proportionalBytes(pids);
+    const bytes = pids.length === 1 ? readResidentBytes(pids[0]!) : readProportionalBytes(pids);
     if (bytes > job.limits.memory_mb * MB) job.fail(createOutOfMemoryError(bytes, job.limits.memory_mb));
   }
 

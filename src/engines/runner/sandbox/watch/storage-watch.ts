@@ -26,7 +26,10 @@ export interface StorageWatch {
   checkAll(storing: StorageUser[]): void;
 }
 
-/** @param directory a folder on the disk that jobs write to */
+/**
+ * Creates the service that enforces the storage limit of running jobs.
+ * @param directory a folder on the disk that jobs write to
+ */
 export function createStorageWatch(directory: string): StorageWatch {
   /** Free space at the last measurement, or the maximum since. */
   let free: FreeSpace = { bytes: 0, files: 0 };

@@ -17,7 +17,10 @@ export interface Invite {
   operator: boolean;
 }
 
-/** @throws BadRequest for an admin who is also an operator: operators run and view only, admins may do everything */
+/**
+ * Rejects contradictory roles.
+ * @throws BadRequest for an admin who is also an operator: operators run and view only, admins may do everything
+ */
 function requireValidRole({ is_admin, operator }: Invite): void {
   if (is_admin && operator) {
     throw new BadRequest("body fields `is_admin` and `operator`: nobody is both, so one must be false");
@@ -41,7 +44,10 @@ async function requireNoMember(tx: Tx, workspace_id: string, email: string): Pro
 const whereInvite = (workspace_id: string, email: string) =>
   and(eq(workspaceInvites.workspace_id, workspace_id), eq(workspaceInvites.email, email));
 
-/** @throws BadRequest for an invalid address, a member, or somebody already invited */
+/**
+ * Invites somebody to the workspace by their e-mail address.
+ * @throws BadRequest for an invalid address, a member, or somebody already invited
+ */
 export async function inviteUser(ctx: WorkspaceContext, body: Invite): Promise<string> {
   const { workspace_id } = ctx.caller.member;
   const email = parseNewEmail(body.email);
@@ -107,7 +113,7 @@ export function lockMembership(tx: Tx, workspace_id: string): Promise<void> {
   return tx.lock(`people of workspace ${workspace_id}`);
 }
 
-/** @throws NotFound if there is no invite for this address */
+/** Deletes an invite by its e-mail address. @throws NotFound if there is no invite for this address */
 export async function deleteInvite(ctx: WorkspaceContext, given: string): Promise<string> {
   const { workspace_id } = ctx.caller.member;
   const email = parseEmail(given);

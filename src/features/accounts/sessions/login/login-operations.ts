@@ -13,7 +13,7 @@ import { getClient, listClients } from "../../../assets/connections/oauth-client
 import { createAuthorizationUrl } from "../../../assets/connections/oauth-protocol.ts";
 import { createState } from "../../../assets/connections/oauth-state.ts";
 import { createTextResponse } from "../cookie-response.ts";
-import { type CompletedLogin, completeOauthLogin, loginRedirectUri } from "./oauth-login.ts";
+import { type CompletedLogin, completeOauthLogin, createLoginRedirectUri } from "./oauth-login.ts";
 
 const listLogins = operation({
   name: "listOAuthLogins",
@@ -46,7 +46,7 @@ const startOauthLogin = operation({
     const client = getClient(ctx.app, client_name, "login");
     const rd = parseLocalPath(query.rd);
     const { journey, cookie } = createState(ctx.app, { kind: "login", client: client.name, rd });
-    const asked = { redirect_uri: loginRedirectUri(ctx, client.name) };
+    const asked = { redirect_uri: createLoginRedirectUri(ctx, client.name) };
     return createRedirect(await createAuthorizationUrl(ctx.app, client, journey, asked), [cookie]);
   },
 });

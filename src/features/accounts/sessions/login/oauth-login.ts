@@ -30,7 +30,7 @@ const SIGNUP_AUDIT = { operation: "oauth.signup", action_kind: "Create" } as con
 const LOGIN_FAILURE_AUDIT = { operation: "oauth.login_failure", action_kind: "Create" } as const;
 
 /** Returns the redirect URI to which the provider sends the browser back. */
-export function loginRedirectUri(ctx: Context, client: string): string {
+export function createLoginRedirectUri(ctx: Context, client: string): string {
   return `${ctx.app.urls.base}/user/login_callback/${client}`;
 }
 
@@ -57,7 +57,7 @@ export async function completeOauthLogin(
   await app.db.write((tx) => consumeState(app, tx, journey));
   const tokens = await exchangeCode(app, client, journey, {
     returned,
-    redirect_uri: loginRedirectUri(ctx, name),
+    redirect_uri: createLoginRedirectUri(ctx, name),
   });
   const person = await readProfile(app, client, tokens);
   const email = parseNewEmail(person.email);
@@ -130,7 +130,7 @@ async function findLinkedUser(
   return row?.user;
 }
 
-/** @throws Forbidden if the user has another login type */
+/** Checks that an account logs in with this provider. @throws Forbidden if the user has another login type */
 function requireSameLoginType({ name }: OauthClient, { email, login_type }: UserRow): string {
   if (login_type === name) return email;
   throw new Forbidden(`${email} logs in with ${login_type}, not with ${name}`, {

@@ -143,7 +143,10 @@ export async function removeUnfinishedUploads(storage: string): Promise<void> {
   }
 }
 
-/** @throws NotFound unless it is a regular file: reading a pipe or device could block */
+/**
+ * Checks that a path is a regular file, and returns its metadata.
+ * @throws NotFound unless it is a regular file: reading a pipe or device could block
+ */
 async function requireFile(path: string, key: string): Promise<Stats> {
   const found = await lstat(path).catch(ignoreNotFound);
   if (!found?.isFile()) throw new NotFound(`file ${key}`);

@@ -6,11 +6,11 @@
 import { AwsV4Signer } from "aws4fetch";
 import { type Backoff, retry } from "../../../../lib/async/retry.ts";
 import { BadRequest, NotFound, type SvcError, Unavailable } from "../../../../lib/errors.ts";
-import { hostOfUrl } from "../../../../lib/network.ts";
+import { getUrlHost } from "../../../../lib/network.ts";
 import { OutgoingError, openRequest, TargetRefused } from "../../../../platform/outgoing/connect.ts";
 import { readAnswer } from "../../../../platform/outgoing/request.ts";
 import type { Targets } from "../../../../platform/outgoing/targets.ts";
-import { type S3Resource, storageEndpoint } from "../../../tenancy/workspaces/storage-records.ts";
+import { getStorageEndpoint, type S3Resource } from "../../../tenancy/workspaces/storage-records.ts";
 
 /** Timeout until a response starts; request bodies are at most one part of a file. */
 const RESPONSE_TIMEOUT_MS = 120_000;
@@ -30,18 +30,18 @@ export interface S3Call {
 }
 
 export interface S3Api {
-  /** @throws SvcError unless the response is successful */
+  /** Sends a signed request. @throws SvcError unless the response is successful */
   send(call: S3Call): Promise<Response>;
   /** Sends a call whose response is XML. S3 reports some errors with status 200. */
   text(call: S3Call): Promise<string>;
 }
 
-/** @throws BadRequest for an invalid bucket or endpoint */
+/** Creates a client of the S3 API for one bucket. @throws BadRequest for an invalid bucket or endpoint */
 export function createS3Api(resource: S3Resource, targets: Targets): S3Api {
   const { bucket, region, accessKey, secretKey } = resource;
-  const base = bucketUrl(resource);
-  const host = hostOfUrl(new URL(base));
-  const place = `bucket ${bucket} at ${storageEndpoint(resource)}`;
+  const base = formatBucketUrl(resource);
+  const host = getUrlHost(new URL(base));
+  const place = `bucket ${bucket} at ${getStorageEndpoint(resource)}`;
   const cache = new Map<string, ArrayBuffer>();
 
   async function once({ method, key, query, headers, body }: S3Call): Promise<Response> {
@@ -127,14 +127,14 @@ function encodeRfc3986(text: string): string {
 }
 
 /** Returns the URL of a bucket. @throws BadRequest for an invalid bucket or endpoint */
-export function bucketUrl(resource: S3Resource): string {
+export function formatBucketUrl(resource: S3Resource): string {
   const { bucket, pathStyle } = resource;
   if (!/^[A-Za-z0-9][\w.-]{0,254}$/.test(bucket)) {
     throw new BadRequest(
       `"${bucket.slice(0, 100)}" cannot be a bucket: use letters, digits, \`.\`, \`_\` and \`-\``,
     );
   }
-  const endpoint = URL.parse(storageEndpoint(resource));
+  const endpoint = URL.parse(getStorageEndpoint(resource));
   if (!endpoint || endpoint.username || endpoint.password || endpoint.search || endpoint.hash) {
     throw new BadRequest("`endPoint` of the bucket's resource must be a host, with or without a port");
   }

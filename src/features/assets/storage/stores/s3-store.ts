@@ -4,7 +4,7 @@
  */
 import { BadRequest } from "../../../../lib/errors.ts";
 import type { Targets } from "../../../../platform/outgoing/targets.ts";
-import { type S3Resource, storageEndpoint } from "../../../tenancy/workspaces/storage-records.ts";
+import { getStorageEndpoint, type S3Resource } from "../../../tenancy/workspaces/storage-records.ts";
 import {
   type ByteRange,
   type FileInfo,
@@ -79,7 +79,7 @@ export function createS3Store(
           if (range && response.status !== 206) {
             await response.body?.cancel();
             throw new BadRequest(
-              `bucket ${resource.bucket} at ${storageEndpoint(resource)} serves no parts of files`,
+              `bucket ${resource.bucket} at ${getStorageEndpoint(resource)} serves no parts of files`,
             );
           }
           return response.body ?? new Blob();
@@ -224,7 +224,7 @@ function toHeaders({
   return Object.fromEntries(Object.entries(said).filter((each): each is [string, string] => !!each[1]));
 }
 
-/** RFC 9110 §14.1.2 */
+/** Formats the Range header (RFC 9110 §14.1.2). */
 function formatRange({ start, end }: ByteRange): string {
   return `bytes=${start}-${end}`;
 }

@@ -71,7 +71,7 @@ async function runThread(file: StoredFile, request: TableRequest): Promise<Table
   }
 }
 
-/** @param end exclusive */
+/** Reads a range of bytes of a stored file. @param end exclusive */
 async function readPart(file: StoredFile, start: number, end: number): Promise<ArrayBuffer> {
   if (end - start > MAX_PART_BYTES) {
     throw new BadRequest(

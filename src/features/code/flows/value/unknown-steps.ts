@@ -24,7 +24,10 @@ interface Expression {
   path: (string | number)[];
 }
 
-/** @param most number of references after which it stops */
+/**
+ * Finds references to results of steps that the flow does not have.
+ * @param most number of references after which it stops
+ */
 export function findUnknownSteps(flow: StoredFlow, most: number): UnknownStep[] {
   const steps = [...walkSteps(flow)];
   const ids = new Set(steps.map(({ id }) => id));

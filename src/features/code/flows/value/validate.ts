@@ -17,7 +17,7 @@ export function createStepError(id: string, field: string, problem: string): Bad
   return new BadRequest(`step ${id}, \`${field}\`: ${problem}`);
 }
 
-/** @throws BadRequest naming the position */
+/** Checks the basic form of a flow and that its step ids are unique. @throws BadRequest naming the position */
 export function validateFlow(flow: StoredFlow): void {
   requireStepList(flow.modules, "value.modules");
   for (const field of ["failure_module", "preprocessor_module"]) {

@@ -128,6 +128,6 @@ async function queueRelock(
 }
 
 /** Returns why a version is being locked again; undefined for its first lock. */
-export function relockReason({ args }: Pick<Job, "args">): string | undefined {
+export function formatRelockReason({ args }: Pick<Job, "args">): string | undefined {
   return (parseSchemaJson(args) as { relock?: string }).relock;
 }

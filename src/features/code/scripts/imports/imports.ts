@@ -1,6 +1,6 @@
 /** Imports between scripts: resolved and pinned when a script is locked, loaded when it runs. */
 import { and, desc, eq, inArray } from "drizzle-orm";
-import { requireRuntime, runtimeOf } from "../../../../engines/languages/languages.ts";
+import { findRuntime, requireRuntime } from "../../../../engines/languages/languages.ts";
 import { resolveLocalImport } from "../../../../engines/languages/local-imports.ts";
 import { mergePackages } from "../../../../engines/languages/packages.ts";
 import { analyseScript } from "../../../../engines/languages/reading/analyse.ts";
@@ -45,7 +45,10 @@ export class ImportError extends BadRequest {
   readonly candidates: string[];
   /** Paths of the imports that were found before. */
   readonly found: string[];
-  /** @param problem what is wrong with the script that was found; undefined if there is none */
+  /**
+   * Creates the error for an import that cannot be resolved.
+   * @param problem what is wrong with the script that was found; undefined if there is none
+   */
   constructor(
     specifier: string,
     from: string | undefined,
@@ -124,7 +127,7 @@ function findModule(
 /** Whether one language can import another: TypeScript imports TypeScript of any runtime; Python imports Python. */
 function areImportable(one: string, other: string): boolean {
   const kindOf = (language: string) => {
-    const runtime = runtimeOf(language);
+    const runtime = findRuntime(language);
     return runtime === "nativets" ? "bun" : runtime;
   };
   return kindOf(one) !== undefined && kindOf(one) === kindOf(other);

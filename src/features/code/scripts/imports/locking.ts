@@ -1,7 +1,7 @@
 /** Completes the locking of a script version: stores the dependency job's result and relocks importers. */
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
-import { runtimeOf } from "../../../../engines/languages/languages.ts";
+import { findRuntime } from "../../../../engines/languages/languages.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { sha256 } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
@@ -58,11 +58,14 @@ export async function completeLock(
   );
   if (isLocked) {
     const relock = await isOpen(app, tx, row.workspace_id);
-    await onVersionReady(app, tx, { ...row, ...set } as Script, job, { relock });
+    await announceVersionReady(app, tx, { ...row, ...set } as Script, job, { relock });
   } else tx.afterCommit(() => invalidateScript(app, row.workspace_id, row.path, row.hash));
 }
 
-/** If the workspace is being closed, the lock is still stored, but no further jobs are queued. */
+/**
+ * Whether the workspace accepts jobs. While it is being closed, the lock is still stored, but no further jobs are
+ * queued.
+ */
 async function isOpen(app: App, tx: Tx, workspace_id: string): Promise<boolean> {
   try {
     await requireOpenWorkspace(app, tx, workspace_id);
@@ -106,7 +109,7 @@ async function insertRelockedVersion(
     row,
     found.imports.map(({ path }) => path),
   );
-  await onVersionReady(app, tx, next as Script, job, { relock: false });
+  await announceVersionReady(app, tx, next as Script, job, { relock: false });
 }
 
 /** Whether all versions since `since` are automatic relocks, so that no user deployed in between. */
@@ -132,7 +135,7 @@ function storeScriptImports(tx: Tx, { workspace_id, path }: Script, paths: strin
  * Relocks importers and warms up the version. Call it in the transaction that makes a version the one that runs.
  * @param relock false if only its imports have changed, since its importers import those as well
  */
-export async function onVersionReady(
+export async function announceVersionReady(
   app: App,
   tx: Tx,
   row: Pick<Script, "workspace_id" | "path" | "hash">,
@@ -153,7 +156,7 @@ async function warmUp(
 ) {
   try {
     const row = await findScriptVersion(app.db.read, workspace_id, hash);
-    if (!row?.ready || !runtimeOf(row.language)) return;
+    if (!row?.ready || !findRuntime(row.language)) return;
     const imports = row.imports ? await loadImports(app, workspace_id, row.imports) : undefined;
     await app.runner.prepare(toRunnableVersion(row, imports));
   } catch (cause) {

@@ -1,6 +1,6 @@
 /** Cancels the unfinished runs of a user in a workspace: queued, scheduled and running ones. */
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
-import { unindexed } from "../../../../database/conditions.ts";
+import { preventIndexUse } from "../../../../database/conditions.ts";
 import type { Tx } from "../../../../database/database.ts";
 import type { App, AuditedAction } from "../../../../platform/app/context.ts";
 import type { Revocation, RevokedWork, RunOwner } from "../../../../platform/app/person.ts";
@@ -16,9 +16,12 @@ const CANCEL_AUDIT = { operation: "jobs.cancel", action_kind: "Delete" } as cons
 const MAX_LOOKED_THROUGH = 20_000;
 const MAX_MARKED = 1_000;
 
-/** Planned runs stay with their schedule, which shows why it cannot start. */
-const runsOf = ({ workspace_id, username }: RunOwner): SQL =>
-  unindexed(and(eq(jobs.workspace_id, workspace_id), eq(jobs.permissioned_as, `u/${username}`))!);
+/**
+ * SQL condition for the unfinished runs of a user. Planned runs stay with their schedule, which shows why it cannot
+ * start.
+ */
+const whereRunsOfUser = ({ workspace_id, username }: RunOwner): SQL =>
+  preventIndexUse(and(eq(jobs.workspace_id, workspace_id), eq(jobs.permissioned_as, `u/${username}`))!);
 
 interface Ended extends Requester {
   person: RunOwner;
@@ -30,14 +33,14 @@ interface Ended extends Requester {
  * process stops: they are marked as canceled, the first ones in this transaction and the rest in the background.
  * @returns `finish` ends the marked runs without waiting for a worker
  */
-export async function cancelRunsOf(
+export async function cancelUserRuns(
   app: App,
   tx: Tx,
   person: RunOwner,
   { by, reason }: Revocation,
 ): Promise<RevokedWork> {
   const mark = { cancel_requested: true, canceled_by: by, canceled_reason: reason };
-  const its = runsOf(person);
+  const its = whereRunsOfUser(person);
   const running = await tx
     .update(jobs)
     .set(mark)
@@ -74,5 +77,5 @@ const endOfRuns = defineResumable<Ended>("the cancelation", { hold() {}, finish:
 /** Cancels the runs with all jobs they started, each with its own audit row. */
 function endRuns(app: App, { person, reason, username, email }: Ended): Promise<void> {
   const ctx = createActorContext(app, person.workspace_id, { username, email });
-  return cancelJobsWhere(ctx, runsOf(person), reason, { as: CANCEL_AUDIT });
+  return cancelJobsWhere(ctx, whereRunsOfUser(person), reason, { as: CANCEL_AUDIT });
 }

@@ -1,7 +1,7 @@
 /** Wipes the data of completed jobs, and deletes jobs. */
 import { and, eq, inArray, ne } from "drizzle-orm";
 import { z } from "zod";
-import { unindexed } from "../../../../database/conditions.ts";
+import { preventIndexUse } from "../../../../database/conditions.ts";
 import type { Tx } from "../../../../database/database.ts";
 import { processInBatches } from "../../../../lib/async/batches.ts";
 import { NotFound } from "../../../../lib/errors.ts";
@@ -92,10 +92,10 @@ function listStates(ctx: WorkspaceContext, workspace: string, ids: readonly stri
   return ctx.app.db.read
     .select({ id: jobs.id, state: jobs.state })
     .from(jobs)
-    .where(and(unindexed(eq(jobs.workspace_id, workspace)), inArray(jobs.id, [...ids])));
+    .where(and(preventIndexUse(eq(jobs.workspace_id, workspace)), inArray(jobs.id, [...ids])));
 }
 
-/** @returns false if the job has started in the meantime */
+/** Deletes a job that has not started. @returns false if the job has started in the meantime */
 async function deleteJob(ctx: WorkspaceContext, id: string): Promise<boolean> {
   try {
     await ctx.write({ resource: id }, async (tx) => {

@@ -1,6 +1,6 @@
 /** Updates the runs of a renamed user. Completed jobs keep the former name. */
 import { type AnyColumn, and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
-import { containsText, replacePrefix, startsWith, unindexed } from "../../../../database/conditions.ts";
+import { containsText, preventIndexUse, replacePrefix, startsWith } from "../../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../../database/database.ts";
 import { divideByKey, type Part } from "../../../../database/slices.ts";
 import type { RenameParameters } from "../../../../platform/app/person.ts";
@@ -17,7 +17,7 @@ export async function* renameInUnfinishedRuns(
   renaming: RenameParameters,
   how: { inTransaction: boolean },
 ): AsyncGenerator<Part> {
-  const ofWorkspace = unindexed(eq(jobs.workspace_id, renaming.workspace_id));
+  const ofWorkspace = preventIndexUse(eq(jobs.workspace_id, renaming.workspace_id));
   let continues = false;
   for await (const slice of sliceQueue(db, how)) {
     yield { run: (tx) => renameInJobs(tx, renaming, sql`${slice} AND ${ofWorkspace}`), continues };
@@ -40,8 +40,8 @@ async function renameInJobs(tx: Tx, renaming: RenameParameters, slice: SQL): Pro
     const test = startsWith(column, prefix + before);
     return { test, set: whenElse(test, replacePrefix(column, prefix + before, prefix + after), column) };
   };
-  const isOwn = unindexed(eq(jobs.permissioned_as, `u/${from}`));
-  const isAuthor = unindexed(eq(jobs.created_by, from));
+  const isOwn = preventIndexUse(eq(jobs.permissioned_as, `u/${from}`));
+  const isAuthor = preventIndexUse(eq(jobs.created_by, from));
   const path = moved(jobs.script_path);
   const schedule = moved(jobs.schedule_path);
   const keys = ["script", "flow"].map((kind) => moved(jobs.concurrency_key, `${workspace_id}/${kind}/`));

@@ -87,7 +87,10 @@ const getArgs = operation({
     }),
 });
 
-/** @param isInput undefined: the id may be that of a saved input or of a run */
+/**
+ * Reads the arguments of a saved input or of an earlier run.
+ * @param isInput undefined: the id may be that of a saved input or of a run
+ */
 async function readArguments(
   ctx: WorkspaceContext,
   workspace: string,

@@ -22,7 +22,10 @@ interface PageQuery {
   per_page: number;
 }
 
-/** @throws NotFound, also if the caller may not read it */
+/**
+ * Checks that the caller may read the script or flow of an input.
+ * @throws NotFound, also if the caller may not read it
+ */
 async function requireReadable(
   ctx: WorkspaceContext,
   { runnable_id, runnable_type }: InputTarget,
@@ -108,7 +111,7 @@ export async function getInput(ctx: WorkspaceContext, id: string): Promise<Saved
   return row;
 }
 
-/** @returns its id. @throws NotFound for a script or flow that the caller may not read */
+/** Saves arguments under a name. @returns its id. @throws NotFound for a script or flow that the caller may not read */
 export async function createInput(
   ctx: WorkspaceContext,
   runnable: InputTarget,
@@ -133,7 +136,7 @@ export async function createInput(
   return id;
 }
 
-/** @throws NotFound; Forbidden for another user's input */
+/** Changes the name and the visibility of a saved input. @throws NotFound; Forbidden for another user's input */
 export async function updateInput(
   ctx: WorkspaceContext,
   { id, name, is_public }: { id: string; name: string; is_public: boolean },
@@ -144,7 +147,7 @@ export async function updateInput(
   });
 }
 
-/** @throws NotFound; Forbidden for another user's input */
+/** Deletes a saved input. @throws NotFound; Forbidden for another user's input */
 export async function deleteInput(ctx: WorkspaceContext, id: string): Promise<void> {
   await requireOwnInput(ctx, id);
   await ctx.write({ resource: id }, async (tx) => {

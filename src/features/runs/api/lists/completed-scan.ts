@@ -3,7 +3,7 @@
  * on older history, or the index of the workspace if that has fewer jobs.
  */
 import { and, asc, gt, type SQL, sql } from "drizzle-orm";
-import { unindexed } from "../../../../database/conditions.ts";
+import { preventIndexUse } from "../../../../database/conditions.ts";
 import { dialect } from "../../../../database/kit.ts";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
@@ -35,7 +35,10 @@ interface CompletedPosition {
 /** Every SQLite index ends with it. */
 const TIE = dialect === "sqlite" ? sql<number>`${jobs}.rowid` : sql<string>`${jobs.id}`;
 
-/** The state is a literal, so that the planner can use the partial index of completed jobs. */
+/**
+ * SQL condition: the job completed after a time. The state is a literal, so that the planner can use the partial index
+ * of completed jobs.
+ */
 const completedSince = (from: Date) => and(sql`${jobs.state} = 'completed'`, gt(jobs.completed_at, from))!;
 
 export async function countCompletedSince(app: App, query: CompletedQuery): Promise<number> {
@@ -48,11 +51,11 @@ export async function countCompletedSince(app: App, query: CompletedQuery): Prom
 export async function* scanCompletedSince(app: App, query: CompletedQuery): AsyncGenerator<SQL | undefined> {
   const { from, base, filters, signal } = query;
   if (base && !(await areFewerSince(app, from, base))) {
-    const completed = and(unindexed(completedSince(from)), filters);
+    const completed = and(preventIndexUse(completedSince(from)), filters);
     yield* scanInSlices(app, { base, filters: completed, sets: [], signal });
     return;
   }
-  const rest = and(base && unindexed(base), filters);
+  const rest = and(base && preventIndexUse(base), filters);
   const scan = createScanTurn(app, { signal });
   try {
     for (let last: CompletedPosition | undefined; ; ) {

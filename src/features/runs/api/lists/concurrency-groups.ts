@@ -1,6 +1,6 @@
 /** Concurrency groups. A group has no row: it consists of the jobs with its key, and is busy while one of them runs. */
 import { and, count, eq, inArray, sql } from "drizzle-orm";
-import { unindexed } from "../../../../database/conditions.ts";
+import { preventIndexUse } from "../../../../database/conditions.ts";
 import type { Tx } from "../../../../database/database.ts";
 import { drainInBatches } from "../../../../lib/async/batches.ts";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
@@ -109,7 +109,7 @@ async function removeKey(tx: Tx, workspace_id: string, key: string, limit: numbe
 
 /** Makes blocked jobs of the key due. */
 async function unblockJobs(app: App, workspace_id: string, key: string): Promise<void> {
-  const blocked = unindexed(and(hasKey(workspace_id, key), eq(jobs.concurrency_blocked, true))!);
+  const blocked = preventIndexUse(and(hasKey(workspace_id, key), eq(jobs.concurrency_blocked, true))!);
   for await (const slice of sliceQueue(app.db.read)) {
     const due = { scheduled_for: app.clock(), concurrency_blocked: false };
     await app.db.write((tx) => tx.update(jobs).set(due).where(and(slice, blocked)));

@@ -16,13 +16,13 @@ import { getJob } from "../../submit/find-and-cancel.ts";
 import { canSeeJob } from "../../submit/job-rights.ts";
 import { countCompletedSince, scanCompletedSince } from "./completed-scan.ts";
 import {
-  dueJobs,
+  createSuccessCondition,
+  createWorkspaceCondition,
   parseCsv,
   RUNNING_JOBS,
   SUSPENDED_JOBS,
-  successCondition,
+  selectDueJobs,
   UNFINISHED_JOBS,
-  workspaceCondition,
 } from "./filters.ts";
 import { countJobs, type IdSet, readRows, scanInSlices } from "./job-scan.ts";
 
@@ -43,10 +43,10 @@ const getQueueCount = operation({
   query: z.object({ all_workspaces: queryBoolean.optional(), tags: z.string().optional() }),
   responds: responds.json(DatabaseLength.extend({ suspended: z.number() })),
   run: async (ctx, { workspace, query }) => {
-    const base = workspaceCondition(ctx, workspace, query.all_workspaces);
+    const base = createWorkspaceCondition(ctx, workspace, query.all_workspaces);
     const filters = tagCondition(query.tags);
     return {
-      database_length: await countJobs(ctx.app, { base, filters, sets: [dueJobs(ctx.app.clock())] }),
+      database_length: await countJobs(ctx.app, { base, filters, sets: [selectDueJobs(ctx.app.clock())] }),
       suspended: await countJobs(ctx.app, {
         base,
         filters: and(filters, eq(jobs.state, "running")),
@@ -97,10 +97,10 @@ const countCompletedJobs = operation({
   }),
   responds: responds.json(z.number()),
   run: (ctx, { workspace, query }) => {
-    const rows = workspaceCondition(ctx, workspace, query.all_workspaces);
+    const rows = createWorkspaceCondition(ctx, workspace, query.all_workspaces);
     const { completed_after_s_ago: ago, success, tags } = query;
     if (ago === undefined && success === undefined && !tags) return countCompleted(ctx, rows);
-    const outcome = success === undefined ? undefined : successCondition(success);
+    const outcome = success === undefined ? undefined : createSuccessCondition(success);
     const filters = and(outcome, tagCondition(tags));
     const { signal } = ctx.request;
     if (ago === undefined) {
@@ -138,7 +138,7 @@ const getQueueDepth = operation({
     const { signal } = ctx.request;
     const of = (set: IdSet) =>
       countByTag(ctx.app, scanInSlices(ctx.app, { base, filters: undefined, sets: [set], signal }));
-    const waiting = await of(dueJobs(ctx.app.clock()));
+    const waiting = await of(selectDueJobs(ctx.app.clock()));
     const suspended = await of(SUSPENDED_JOBS);
     const running = await of(RUNNING_JOBS);
     const tags = new Set([...waiting.keys(), ...running.keys()]);
@@ -188,7 +188,7 @@ const getQueuePosition = operation({
     const moment = new Date(Number(scheduled_for));
     // A job that is not due yet has no queue position.
     if (moment > ctx.app.clock()) return {};
-    const selection = { base: undefined, filters: undefined, sets: [dueJobs(moment)] };
+    const selection = { base: undefined, filters: undefined, sets: [selectDueJobs(moment)] };
     return { position: await countJobs(ctx.app, selection) };
   },
 });

@@ -9,7 +9,7 @@ import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 import { ADMINS_WORKSPACE_ID } from "../../../tenancy/people/members.ts";
 import { isWaitingForApproval } from "../../flows/status/pending-approvals.ts";
-import { jobsVisibleTo } from "../../submit/job-rights.ts";
+import { selectVisibleJobs } from "../../submit/job-rights.ts";
 import type { IdSet, JobQuery } from "./job-scan.ts";
 import { jsonFilter } from "./json-filter.ts";
 
@@ -91,8 +91,8 @@ export const UNFINISHED_JOBS: IdSet = {
   condition: ne(jobs.state, "completed"),
 };
 
-/** The queued jobs that are due; their index contains the due time too. */
-export function dueJobs(moment: Date): IdSet {
+/** Selects the queued jobs that are due; their index contains the due time too. */
+export function selectDueJobs(moment: Date): IdSet {
   const due = lte(jobs.scheduled_for, moment);
   return { ids: sql`${QUEUED_JOBS.ids} AND ${due}`, condition: sql`(${QUEUED_JOBS.condition} AND ${due})` };
 }
@@ -100,31 +100,31 @@ export function dueJobs(moment: Date): IdSet {
 /** Maximum difference between the clocks of several servers. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
-/** The jobs that may have been created, started or completed after a time. */
-export function jobsSince(moment: Date, half: JobPhase): IdSet {
+/** Selects the jobs that may have been created, started or completed after a time. */
+export function selectJobsSince(moment: Date, half: JobPhase): IdSet {
   const after = gt(jobs.completed_at, new Date(moment.getTime() - MAX_CLOCK_SKEW_MS));
   const completed = sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.state} = 'completed' AND ${after}`;
   return { ids: half === "completed" ? completed : sql`${UNFINISHED_JOBS.ids} UNION ALL ${completed}` };
 }
 
-/** The jobs of one concurrency key in one workspace. */
-export function jobsOfConcurrencyKey(workspace_id: string, key: string): IdSet {
+/** Selects the jobs of one concurrency key in one workspace. */
+export function selectJobsOfConcurrencyKey(workspace_id: string, key: string): IdSet {
   const held = and(eq(jobs.workspace_id, workspace_id), eq(jobs.concurrency_key, key));
   return {
     ids: sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${held}`,
-    condition: unindexed(jobs.concurrency_key, key),
+    condition: equalsUnindexed(jobs.concurrency_key, key),
   };
 }
 
 function childrenOfJob(parent: string): IdSet {
   return {
     ids: sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${eq(jobs.parent_job, parent)}`,
-    condition: unindexed(jobs.parent_job, parent),
+    condition: equalsUnindexed(jobs.parent_job, parent),
   };
 }
 
-/** An equality that hides the column from index selection. */
-function unindexed(column: typeof jobs.parent_job | typeof jobs.concurrency_key, value: string): SQL {
+/** SQL condition: the column equals the value. It hides the column from index selection. */
+function equalsUnindexed(column: typeof jobs.parent_job | typeof jobs.concurrency_key, value: string): SQL {
   return sql`coalesce(${column}, '') = ${value}`;
 }
 
@@ -132,7 +132,7 @@ function unindexed(column: typeof jobs.parent_job | typeof jobs.concurrency_key,
  * Returns the condition for the workspace's rows; undefined (all rows) for a super admin who asks for all in workspace
  * `admins`, with a token that is not bound to a workspace.
  */
-export function workspaceCondition(
+export function createWorkspaceCondition(
   ctx: WorkspaceContext,
   workspace: string,
   all: boolean | undefined,
@@ -154,7 +154,7 @@ export function createJobQuery(
   half: JobPhase,
 ): JobQuery {
   const all = createUnguardedQuery(ctx, workspace, filters, half);
-  return { ...all, filters: and(jobsVisibleTo(ctx.caller), all.filters) };
+  return { ...all, filters: and(selectVisibleJobs(ctx.caller), all.filters) };
 }
 
 /** Creates the query without the caller's visibility: the caller of this function restricts what is shown. */
@@ -169,7 +169,7 @@ export function createUnguardedQuery(
       "query fields `success` and `running` exclude each other: a running job has no outcome",
     );
   }
-  const inWorkspace = workspaceCondition(ctx, workspace, filters.all_workspaces);
+  const inWorkspace = createWorkspaceCondition(ctx, workspace, filters.all_workspaces);
   const path = filters.script_path_exact ? eq(jobs.script_path, filters.script_path_exact) : undefined;
   const { args, result } = filters;
   return {
@@ -196,7 +196,7 @@ export function createUnguardedQuery(
 function createIdSets(workspace: string, filters: Filters, half: JobPhase): IdSet[] {
   const sets: IdSet[] = [];
   if (filters.parent_job) sets.push(childrenOfJob(filters.parent_job));
-  if (filters.concurrency_key) sets.push(jobsOfConcurrencyKey(workspace, filters.concurrency_key));
+  if (filters.concurrency_key) sets.push(selectJobsOfConcurrencyKey(workspace, filters.concurrency_key));
   if (filters.suspended) sets.push(SUSPENDED_JOBS);
   if (filters.running !== undefined) sets.push(filters.running ? RUNNING_JOBS : WAITING_JOBS);
   else if (half === "unfinished") sets.push(UNFINISHED_JOBS);
@@ -206,7 +206,7 @@ function createIdSets(workspace: string, filters: Filters, half: JobPhase): IdSe
     filters.created_or_started_after,
     filters.created_or_started_after_completed_jobs,
   ].filter((moment) => moment !== undefined);
-  if (after.length > 0) sets.push(jobsSince(new Date(Math.max(...after.map(Number))), half));
+  if (after.length > 0) sets.push(selectJobsSince(new Date(Math.max(...after.map(Number))), half));
   return sets;
 }
 
@@ -264,7 +264,7 @@ function* timeFilters(filters: Filters): Generator<SQL | undefined> {
 }
 
 /** SQL condition: completed with success (or skipped), or without. */
-export function successCondition(success: boolean): SQL | undefined {
+export function createSuccessCondition(success: boolean): SQL | undefined {
   const good = inArray(jobs.status, ["success", "skipped"]);
   return and(eq(jobs.state, "completed"), success ? good : sql`NOT ${good}`);
 }
@@ -272,7 +272,7 @@ export function successCondition(success: boolean): SQL | undefined {
 function* stateFilters(filters: Filters, half: JobPhase, now: Date): Generator<SQL | undefined> {
   const completed = eq(jobs.state, "completed");
   if (half === "completed") yield completed;
-  if (filters.success !== undefined) yield successCondition(filters.success);
+  if (filters.success !== undefined) yield createSuccessCondition(filters.success);
   if (filters.is_skipped !== undefined) {
     // Unfinished jobs count as not skipped.
     yield filters.is_skipped

@@ -9,7 +9,7 @@
  *   reached. At most MAX_CONCURRENT_SCANS run at once, which leaves most of the thread to other requests.
  */
 import { and, asc, count, desc, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
-import { unindexed } from "../../../../database/conditions.ts";
+import { preventIndexUse } from "../../../../database/conditions.ts";
 import { perApp } from "../../../../lib/async/per-app.ts";
 import { createSlots } from "../../../../lib/async/slots.ts";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
@@ -114,8 +114,8 @@ export async function* scanInSlices(app: App, selection: JobQuery): AsyncGenerat
   await yieldToEventLoop();
   const others = sets.filter((set) => set !== small).map((set) => set.condition);
   if (small) {
-    const rest = [within && unindexed(within), filters, ...others];
-    yield and(base && unindexed(base), inArray(jobs.id, sql`(${small.ids})`), ...rest);
+    const rest = [within && preventIndexUse(within), filters, ...others];
+    yield and(base && preventIndexUse(base), inArray(jobs.id, sql`(${small.ids})`), ...rest);
     return;
   }
   const length = sliceLength(selection);
@@ -126,7 +126,7 @@ export async function* scanInSlices(app: App, selection: JobQuery): AsyncGenerat
       yield and(
         base,
         within,
-        afterPosition(selection, last),
+        createPositionCondition(selection, last),
         upToPosition(selection, end),
         filters,
         ...others,
@@ -168,18 +168,21 @@ async function findSmallSet(app: App, sets: IdSet[]): Promise<IdSet | undefined>
 }
 
 /** Returns the ORDER BY of a query whose rows are in one index, or are few. */
-export function scanOrder({ ascending }: JobQuery): SQL[] {
+export function createScanOrder({ ascending }: JobQuery): SQL[] {
   const to = ascending ? asc : desc;
   return [to(jobs.created_at), to(jobs.id)];
 }
 
-/** Without `base`, only the primary key has this order. */
-function walkOrder(selection: JobQuery): SQL[] {
-  return selection.base ? scanOrder(selection) : [(selection.ascending ? asc : desc)(jobs.id)];
+/** Returns the ORDER BY of a scan. Without `base`, only the primary key has this order. */
+function createWalkOrder(selection: JobQuery): SQL[] {
+  return selection.base ? createScanOrder(selection) : [(selection.ascending ? asc : desc)(jobs.id)];
 }
 
 /** Returns the condition for rows after a position. */
-export function afterPosition(selection: JobQuery, place: ScanPosition | undefined): SQL | undefined {
+export function createPositionCondition(
+  selection: JobQuery,
+  place: ScanPosition | undefined,
+): SQL | undefined {
   const { ascending, base } = selection;
   if (!place) return undefined;
   return base ? comparePosition(ascending ? ">" : "<", place) : (ascending ? gt : lt)(jobs.id, place.id);
@@ -206,8 +209,8 @@ export async function findNthPosition(
   const [row] = await app.db.read
     .select({ id: jobs.id, ...(base ? { created_at: jobs.created_at } : {}) })
     .from(jobs)
-    .where(and(base, within, afterPosition(selection, last)))
-    .orderBy(...walkOrder(selection))
+    .where(and(base, within, createPositionCondition(selection, last)))
+    .orderBy(...createWalkOrder(selection))
     .limit(1)
     .offset(n - 1);
   return row as ScanPosition | undefined;

@@ -7,14 +7,14 @@ import { type Operation, operation, responds } from "../../../../platform/http/o
 import type { JobState } from "../../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { JobRecord, lightColumns, toJobSummary } from "../../job/records.ts";
-import { canReadJob, jobsVisibleTo } from "../../submit/job-rights.ts";
+import { canReadJob, selectVisibleJobs } from "../../submit/job-rights.ts";
 import {
+  createScanOrder,
   createScanTurn,
   type JobQuery,
   readRows,
   type ScanBudget,
   scanInSlices,
-  scanOrder,
 } from "./job-scan.ts";
 import { addPendingApprovals } from "./list-operations.ts";
 
@@ -77,7 +77,7 @@ const NOT_BEGUN: JobState[] = ["planned", "held"];
 const isRun = ({ state, scheduled_for, concurrency_blocked }: Found, now: Date): boolean =>
   !NOT_BEGUN.includes(state) && (state !== "queued" || concurrency_blocked || scheduled_for <= now);
 
-/** `isRun` in SQL. */
+/** Returns the rule of `isRun` as an SQL condition. */
 const runsSoFar = (now: Date) =>
   and(
     notInArray(jobs.state, NOT_BEGUN),
@@ -115,14 +115,14 @@ async function searchOlder(
   try {
     for (const item of items) {
       const base = and(eq(jobs.workspace_id, workspace), eq(jobs.script_path, item.path));
-      const filters = and(eq(jobs.kind, item.kind), runsSoFar(app.clock()), jobsVisibleTo(caller));
+      const filters = and(eq(jobs.kind, item.kind), runsSoFar(app.clock()), selectVisibleJobs(caller));
       const selection: JobQuery = { base, filters, sets: [], signal, budget, scan };
       for await (const slice of scanInSlices(app, selection)) {
         const [found] = await app.db.read
           .select({ id: jobs.id })
           .from(jobs)
           .where(slice)
-          .orderBy(...scanOrder(selection))
+          .orderBy(...createScanOrder(selection))
           .limit(1);
         if (!found) continue;
         latest.set(keyOf(item), found.id);

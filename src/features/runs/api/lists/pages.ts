@@ -5,15 +5,15 @@ import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { workspaces } from "../../../tenancy/workspaces/tables.ts";
 import {
-  afterPosition,
   countSlice,
+  createPositionCondition,
+  createScanOrder,
   createScanTurn,
   findNthPosition,
   isSelectionSmall,
   type JobQuery,
   type ScanPosition,
   scanInSlices,
-  scanOrder,
   stopScan,
 } from "./job-scan.ts";
 import { filterByJson, type JsonCondition } from "./json-conditions.ts";
@@ -59,7 +59,7 @@ async function listPageByJson(
 ): Promise<string[]> {
   const found: string[] = [];
   const scan = selection.scan ?? createScanTurn(app, selection);
-  const order = scanOrder(selection);
+  const order = createScanOrder(selection);
   try {
     for await (const slice of scanInSlices(app, { ...selection, scan })) {
       const missing = offset + limit - found.length;
@@ -86,7 +86,7 @@ async function listUnfilteredPage(
     if (last === undefined || selection.signal?.aborted) return [];
     await yieldToEventLoop();
   }
-  const rest = and(selection.base, selection.within, afterPosition(selection, last));
+  const rest = and(selection.base, selection.within, createPositionCondition(selection, last));
   const places = await readPositions(app, selection, rest, { offset: skip, limit });
   return places.map(({ id }) => id);
 }
@@ -101,7 +101,7 @@ async function readPositions(
     .select({ id: jobs.id, created_at: jobs.created_at })
     .from(jobs)
     .where(slice)
-    .orderBy(...scanOrder(selection))
+    .orderBy(...createScanOrder(selection))
     .limit(limit)
     .offset(offset);
 }
@@ -159,7 +159,7 @@ async function* walkPositions(app: App, selection: JobQuery): AsyncGenerator<Sca
   for await (const slice of scanInSlices(app, selection)) {
     if (selection.containment) {
       const { containment } = selection;
-      const order = scanOrder(selection);
+      const order = createScanOrder(selection);
       const goesOn = selection.scan?.awaitTurn;
       const { ids, stopped_at } = await filterByJson(app, slice, order, containment, Infinity, goesOn);
       for (let at = 0; at < ids.length; at += BATCH_SIZE) {
@@ -170,7 +170,7 @@ async function* walkPositions(app: App, selection: JobQuery): AsyncGenerator<Sca
       continue;
     }
     for (let last: ScanPosition | undefined; ; ) {
-      const some = await readPositions(app, selection, and(slice, afterPosition(selection, last)), {
+      const some = await readPositions(app, selection, and(slice, createPositionCondition(selection, last)), {
         offset: 0,
         limit: BATCH_SIZE,
       });

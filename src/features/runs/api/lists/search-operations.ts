@@ -7,7 +7,7 @@
  */
 import { and, inArray, lte, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
-import { unindexed } from "../../../../database/conditions.ts";
+import { preventIndexUse } from "../../../../database/conditions.ts";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import {
@@ -172,7 +172,7 @@ async function readIndex(
 ): Promise<Found> {
   const { base, within, filters, sets, containment, signal } = selection;
   // The jobs are read by id, so no other index may be chosen for a filter.
-  const rest = [base, within, filters].map((part) => part && unindexed(part));
+  const rest = [base, within, filters].map((part) => part && preventIndexUse(part));
   const condition = and(...rest, ...sets.map((set) => set.condition ?? inSet(set)));
   const after = new Date(Math.max(created_after?.getTime() ?? 0, oldest?.getTime() ?? 0));
   const query = { workspace_id: workspace, terms, condition, created_before, created_after: after };
@@ -196,7 +196,7 @@ async function readIndex(
 const at = (moment: Date) => sql.param(moment, jobs.completed_at);
 const inSet = ({ ids }: IdSet): SQL => sql`${jobs.id} IN (${ids})`;
 
-/** Completed jobs that the index does not contain yet. */
+/** Selects the completed jobs that the index does not contain yet. */
 function completedSince(moment: Date): IdSet {
   const since = sql`${jobs.state} = 'completed' AND ${jobs.completed_at} >= ${at(moment)}`;
   return {

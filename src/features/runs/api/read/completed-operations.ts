@@ -46,7 +46,10 @@ const SignedResultQuery = z.object({
   approver: z.string().optional(),
 });
 
-/** @throws Unauthorized for an invalid signature; NotFound for a job that the link does not cover */
+/**
+ * Returns the job that a signed approval link covers.
+ * @throws Unauthorized for an invalid signature; NotFound for a job that the link does not cover
+ */
 async function getJobByLink(
   ctx: Context,
   workspace: string,

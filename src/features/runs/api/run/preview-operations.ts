@@ -84,7 +84,10 @@ async function createPreviewSubmission(preview: Preview, options: RunOptions): P
   };
 }
 
-/** Code that does not parse is accepted and makes a job that fails, as existing clients expect. */
+/**
+ * Checks that there is code. Code that does not parse is accepted and makes a job that fails, as existing clients
+ * expect.
+ */
 function requireCode({ content }: Preview): void {
   if (typeof content !== "string") throw new BadRequest("body field `content`: must be the code to run");
 }

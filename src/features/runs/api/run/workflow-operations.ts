@@ -21,7 +21,10 @@ import { AsyncQuery } from "./run-operations.ts";
 
 const Task = z.object({ args: z.record(z.string(), z.unknown()).default({}) });
 
-/** @throws BadRequest if the parent's code exports no such function */
+/**
+ * Checks that the parent's code exports a function.
+ * @throws BadRequest if the parent's code exports no such function
+ */
 async function requireFunction(ctx: WorkspaceContext, job: Job, entrypoint: string): Promise<void> {
   const content = job.script_hash
     ? (await getDeployedScriptByHash(ctx.app, job.workspace_id, job.script_hash)).version.content

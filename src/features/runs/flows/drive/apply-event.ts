@@ -8,12 +8,12 @@ import { isJsonObject, parseJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { findCachedResult } from "../../job/cached-results.ts";
-import { createInnerFrame, type FlowRun, frameDeadline, type LiveFrame } from "../live-run.ts";
+import { computeFrameDeadline, createInnerFrame, type FlowRun, type LiveFrame } from "../live-run.ts";
 import type { FrameCompletion, Plan } from "../plan/plan.ts";
-import { EARLIEST_WAKE_TIME, nextImmediateTurn } from "../plan/wake-times.ts";
+import { computeNextImmediateTurn, EARLIEST_WAKE_TIME } from "../plan/wake-times.ts";
 import { findVerdict } from "./approval-answers.ts";
 import { createFlowFrame, createLiveFlow } from "./create-frames.ts";
-import { createEnv, readResultText } from "./expression-scope.ts";
+import { createEngineEnvironment, readResultText } from "./expression-scope.ts";
 import { createFrameRow, createLeafRow, type FrameStep, type RunStep } from "./step-jobs.ts";
 import { recordFinishedSteps, recordLoopResult } from "./step-results.ts";
 
@@ -51,7 +51,7 @@ async function applyToFrame(move: EventContext, frame: LiveFrame, event: FrameEv
   const { app, run, plan } = move;
   if (frame.state.ended) return;
   if (event === START_INNER && plan.isLarge) {
-    frame.wake_at = nextImmediateTurn(run);
+    frame.wake_at = computeNextImmediateTurn(run);
     return plan.updateFrame(frame);
   }
   const waited = frame.state.waits?.for === "events";
@@ -60,13 +60,13 @@ async function applyToFrame(move: EventContext, frame: LiveFrame, event: FrameEv
     frame.frame,
     frame.state,
     event,
-    createEnv(app, run, frame),
+    createEngineEnvironment(app, run, frame),
   );
   if (run.fatal_error) return failWholeRun(move, frame, run.fatal_error);
   const { step: from } = frame.state;
   frame.state = state;
   recordFinishedSteps(frame, from);
-  frame.wake_at = nextWakeTime(frame);
+  frame.wake_at = computeNextWakeTime(frame);
   plan.updateFrame(frame);
   for (const step of commands) {
     await executeStep(move, frame, step);
@@ -79,9 +79,9 @@ async function applyToFrame(move: EventContext, frame: LiveFrame, event: FrameEv
 }
 
 /** Returns when the frame continues by itself or times out; null for never. */
-export function nextWakeTime(frame: LiveFrame): Date | null {
+export function computeNextWakeTime(frame: LiveFrame): Date | null {
   if (frame.state.ended) return null;
-  const moments = [frame.state.waits?.until, frameDeadline(frame)?.getTime()].filter(
+  const moments = [frame.state.waits?.until, computeFrameDeadline(frame)?.getTime()].filter(
     (at) => at !== undefined,
   );
   if (moments.length === 0) return null;
@@ -244,7 +244,7 @@ function stopAndComplete(plan: Plan, how: FrameCompletion): void {
 /** Starts an inner frame now or, if the plan is large already, in a later transaction. */
 function startInnerFrame({ run, plan, todo }: EventContext, inner: LiveFrame, job: Job): void {
   const { isLarge } = plan;
-  if (isLarge) inner.wake_at = nextImmediateTurn(run);
+  if (isLarge) inner.wake_at = computeNextImmediateTurn(run);
   plan.addFrame(inner, job);
   if (!isLarge) todo.push({ frame: inner, event: START_INNER });
 }

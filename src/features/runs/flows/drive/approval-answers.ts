@@ -21,7 +21,7 @@ export async function listAnswers(
 }
 
 /** Returns the approver's name for expressions and records. */
-export function approverName({ approver }: FlowResume): string {
+export function getApproverName({ approver }: FlowResume): string {
   return approver ?? "anonymous";
 }
 
@@ -36,7 +36,7 @@ export async function findVerdict(app: App, run: FlowRun, frame: LiveFrame): Pro
   const module = own.id;
   let approvals = 0;
   for (const answer of await listAnswers(app, run, own.job)) {
-    if (!answer.approved) return { type: "disapproved", module, by: approverName(answer) };
+    if (!answer.approved) return { type: "disapproved", module, by: getApproverName(answer) };
     approvals++;
     if (approvals >= waits.approval.required_events) return { type: "resumed", module };
   }

@@ -20,16 +20,16 @@ import { jobs } from "../../../../platform/queue/tables.ts";
 import { interpolateResource } from "../../../assets/interpolate.ts";
 import { encryptTextsWithSecrets } from "../../arguments/password-arguments.ts";
 import { createReferenceReader, type ReferenceReader } from "../../arguments/references.ts";
-import { type FlowRun, itemsKey, type LiveFlow, type LiveFrame } from "../live-run.ts";
-import { approverName, listAnswers } from "./approval-answers.ts";
+import { type FlowRun, formatItemsKey, type LiveFlow, type LiveFrame } from "../live-run.ts";
+import { getApproverName, listAnswers } from "./approval-answers.ts";
 import { findStepResult } from "./step-results.ts";
 
 /** Creates the engine's environment for one frame. */
-export function createEnv(app: App, run: FlowRun, frame: LiveFrame): EngineEnvironment {
+export function createEngineEnvironment(app: App, run: FlowRun, frame: LiveFrame): EngineEnvironment {
   return {
     frame_job_id: frame.id,
     evaluate: (expr, scope) => evaluateInFrame(app, run, frame, expr, scope),
-    loopItem: (module, index) => run.items.get(itemsKey(frame.id, module))?.[index] ?? null,
+    loopItem: (module, index) => run.items.get(formatItemsKey(frame.id, module))?.[index] ?? null,
     defaultParallelism: maxParallelJobs(app),
     newId: createUuid,
     now: () => app.clock().getTime(),
@@ -62,7 +62,7 @@ async function evaluateInFrame(
 ): Promise<unknown> {
   if (run.fatal_error) throw new Error(run.fatal_error.message);
   const { state, ...extra } = scopeOf;
-  const input = () => expressionInput(frame, extra.iter);
+  const input = () => createExpressionInput(frame, extra.iter);
   const approvals = async (name: keyof Approvals) => (await readApprovals(app, run, state))[name];
   const { previous } = state;
   const { result } = extra;
@@ -122,7 +122,7 @@ function findStepId({ frame }: LiveFrame, { state, iter }: StepScope): string | 
 }
 
 /** Returns the flow's arguments with `iter`: the current iteration, nested in those of the loops outside. */
-export function expressionInput(frame: LiveFrame, own: Iteration | undefined): Record<string, unknown> {
+export function createExpressionInput(frame: LiveFrame, own: Iteration | undefined): Record<string, unknown> {
   const iter = own ? { ...own, ...(frame.iter ? { iter: frame.iter } : {}) } : frame.iter;
   return iter ? { ...frame.flow.input, iter } : frame.flow.input;
 }
@@ -194,7 +194,10 @@ async function gatherResults(
   return `[${results.join(",")}]`;
 }
 
-/** An error that is already a list comes from a nested loop. */
+/**
+ * Converts the result of a failed job to its error as JSON text. An error that is already a list comes from a nested
+ * loop.
+ */
 function toErrorText(result: string, step: string): string {
   return isJsonList(result) ? result : JSON.stringify(toErrorValue(result, step));
 }
@@ -210,7 +213,7 @@ async function readApprovals(app: App, run: FlowRun, { resumed, modules }: Frame
   const job = modules.find((module) => module?.id === resumed?.module)?.job;
   const given = job ? (await listAnswers(app, run, job)).filter(({ approved }) => approved) : [];
   const resumes = given.map(({ value }) => value);
-  return { resumes, resume: resumes.at(-1), approvers: given.map(approverName) };
+  return { resumes, resume: resumes.at(-1), approvers: given.map(getApproverName) };
 }
 
 /**

@@ -1,8 +1,8 @@
-/** Scripts that are written inside flows. */
+/** Inline scripts of flows. */
 
 import type { RawScript } from "../../../../engines/flow-engine/types.ts";
 import { requireRuntime } from "../../../../engines/languages/languages.ts";
-import { runtimeOfCode } from "../../../../engines/languages/programs/table.ts";
+import { findRuntimeOfCode } from "../../../../engines/languages/programs/table.ts";
 import {
   analyseScript,
   findUsableLock,
@@ -16,10 +16,10 @@ import { Internal } from "../../../../lib/errors.ts";
 import { sha256 } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
-import { inlineScriptPath } from "../../../code/flows/locks.ts";
+import { formatInlineScriptPath } from "../../../code/flows/locks.ts";
 import { findFlowImports, findFlowPath, getFlowValue } from "../../../code/flows/versions.ts";
 import { loadImports } from "../../../code/scripts/imports/imports.ts";
-import { indexModules, leafModule } from "../modules.ts";
+import { findLeafModule, indexModules } from "../modules.ts";
 
 /** Packages (lock) and imported scripts that code runs with. */
 export interface ResolvedCode {
@@ -66,7 +66,7 @@ export async function createInlineVersion(
     id: id.slice(0, 32),
     workspace_id: job.workspace_id,
     path: (imports.length > 0 ? code.path : job.script_path) ?? undefined,
-    language: runtimeOfCode(language, content, imports) ?? requireRuntime(language),
+    language: findRuntimeOfCode(language, content, imports) ?? requireRuntime(language),
     content,
     imports: imports.length > 0 ? imports : undefined,
     lock,
@@ -133,13 +133,13 @@ async function loadInlineCode(app: App, job: Job): Promise<InlineCode> {
   const value = await getFlowValue(app, workspace_id, flow_version ?? 0);
   const step = job.flow_step_id ?? "";
   const module = indexModules(value).get(step);
-  const leaf = module && leafModule(module);
+  const leaf = module && findLeafModule(module);
   if (leaf?.value.type !== "rawscript") throw new Internal(`step ${job.flow_step_id} is not a script`);
   const { content, lock } = leaf.value satisfies RawScript;
   return {
     language,
     content,
-    path: inlineScriptPath(await findFlowPath(app, workspace_id, flow_version ?? 0), step),
+    path: formatInlineScriptPath(await findFlowPath(app, workspace_id, flow_version ?? 0), step),
     lock,
   };
 }

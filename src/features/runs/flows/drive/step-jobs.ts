@@ -2,7 +2,7 @@
 
 import type { EngineCommand } from "../../../../engines/flow-engine/state.ts";
 import type { FlowModule } from "../../../../engines/flow-engine/types.ts";
-import { runtimeOf } from "../../../../engines/languages/languages.ts";
+import { findRuntime } from "../../../../engines/languages/languages.ts";
 import { NotFound } from "../../../../lib/errors.ts";
 import { requireJsonDepth } from "../../../../lib/json/depth.ts";
 import { isJsonObject } from "../../../../lib/json/json.ts";
@@ -151,7 +151,7 @@ function addStepArguments(row: Job, given: unknown, language: string): Job {
 
 /** Encodes arguments. JavaScript leaves undefined ones out, so that defaults apply; other languages get null. */
 function encodeArguments(args: unknown, language: string): string {
-  const runtime = runtimeOf(language);
+  const runtime = findRuntime(language);
   if (runtime === "bun" || runtime === "nativets" || !isJsonObject(args)) return JSON.stringify(args ?? null);
   const given = Object.entries(args).map(([name, value]) => [name, value ?? null] as const);
   return JSON.stringify(Object.fromEntries(given));

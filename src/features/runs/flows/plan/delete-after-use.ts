@@ -3,7 +3,7 @@ import { and, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { jobLogs, jobSearch, jobStreams, jobs } from "../../../../platform/queue/tables.ts";
 import type { LiveFlow, LiveFrame } from "../live-run.ts";
-import { leafModule } from "../modules.ts";
+import { findLeafModule } from "../modules.ts";
 
 /** Maximum ids in one statement. */
 const BATCH_SIZE = 1_000;
@@ -34,7 +34,7 @@ export async function deleteAfterUse(tx: Tx, frame: LiveFrame): Promise<void> {
 
 function stepsToDelete({ modules }: LiveFlow): string[] {
   return [...modules.values()]
-    .filter((module) => module.delete_after_use || leafModule(module).delete_after_use)
+    .filter((module) => module.delete_after_use || findLeafModule(module).delete_after_use)
     .map(({ id }) => id);
 }
 

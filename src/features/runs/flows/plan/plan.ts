@@ -1,5 +1,4 @@
 /** The plan of one transition: its writes, in one transaction, and the actions after the commit. */
-
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import type { Awaitable } from "../../../../lib/async/awaitable.ts";
@@ -12,7 +11,13 @@ import { flowItems } from "../../../code/flows/tables.ts";
 import { type JsonForRunAs, requireCurrentKey } from "../../arguments/stale-ciphertext.ts";
 import { storeCachedResult } from "../../job/cached-results.ts";
 import { parseLabels } from "../../job/labels.ts";
-import { type FlowRun, itemsKey, type LiveFrame, measureFrameMs, type UncommittedEnd } from "../live-run.ts";
+import {
+  type FlowRun,
+  formatItemsKey,
+  type LiveFrame,
+  measureFrameMs,
+  type UncommittedEnd,
+} from "../live-run.ts";
 import { deleteAfterUse } from "./delete-after-use.ts";
 import {
   claimVersion,
@@ -130,7 +135,7 @@ export class Plan {
     this.#results.push(end.id);
   }
 
-  /** @param job stored with the frame; undefined if the submitter stores it */
+  /** Adds a new frame. @param job stored with the frame; undefined if the submitter stores it */
   addFrame(frame: LiveFrame, job: Job | undefined): void {
     if (job) this.#jobs.push(job);
     this.#begun.set(frame, snapshotFrame(frame));
@@ -143,7 +148,7 @@ export class Plan {
 
   storeItems(frame: LiveFrame, module: string, items: unknown[]): void {
     this.#items.push({ frame, module, items });
-    this.#run.items.set(itemsKey(frame.id, module), items);
+    this.#run.items.set(formatItemsKey(frame.id, module), items);
   }
 
   /** Sets the arguments that the preprocessor returned. */
@@ -161,7 +166,7 @@ export class Plan {
     const { id, parent, module, index } = frame;
     this.#ended.push(end);
     this.#run.frames.delete(id);
-    for (const each of frame.frame.modules) this.#run.items.delete(itemsKey(id, each.id));
+    for (const each of frame.frame.modules) this.#run.items.delete(formatItemsKey(id, each.id));
     this.rememberResult({ id, parent: parent?.id, module, index, status }, result);
   }
 

@@ -119,7 +119,10 @@ async function stopChildren(app: App, tx: Tx, children: readonly StoppableJob[])
   );
 }
 
-/** @returns ids of the jobs that were still queued, and of the frames that were running */
+/**
+ * Stores queued jobs and running frames among the children as canceled.
+ * @returns ids of the jobs that were still queued, and of the frames that were running
+ */
 async function cancelImmediately(app: App, tx: Tx, children: readonly StoppableJob[]): Promise<Set<string>> {
   if (children.length === 0) return new Set();
   const result = createCanceledResult(CANCELED_FIELDS.canceled_reason, CANCELED_FIELDS.canceled_by);

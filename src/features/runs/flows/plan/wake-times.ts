@@ -16,17 +16,17 @@ export const EARLIEST_WAKE_TIME = new Date(Date.UTC(1971, 0));
  * Returns the wake time of a frame whose start a large plan has postponed. Runs take turns: the one with the fewest
  * turns so far comes first.
  */
-export function nextImmediateTurn(run: FlowRun): Date {
+export function computeNextImmediateTurn(run: FlowRun): Date {
   run.turns = Math.min(run.turns + 1, EARLIEST_WAKE_TIME.getTime() - 1);
   return new Date(run.turns);
 }
 
 /** The wake-up timer of this process; undefined if the process runs no jobs. */
-export const timerOf = perApp<App, { wakeAt: ((moment: Date) => void) | undefined }>(() => ({
+export const getWakeUpTimer = perApp<App, { wakeAt: ((moment: Date) => void) | undefined }>(() => ({
   wakeAt: undefined,
 }));
 
 /** Sets the wake-up timer to at most `moment`. Does nothing in a process that runs no jobs. */
 export function wakeFlowsAt(app: App, moment: Date): void {
-  timerOf(app).wakeAt?.(moment);
+  getWakeUpTimer(app).wakeAt?.(moment);
 }

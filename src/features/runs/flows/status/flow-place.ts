@@ -8,14 +8,14 @@ import { toRunnableFlow } from "../../../code/flows/value/to-runnable.ts";
 import type { StoredFlow } from "../../../code/flows/value/walk-steps.ts";
 import { findFlowPath, getFlowValue } from "../../../code/flows/versions.ts";
 import type { FlowPlace } from "../../job/environment.ts";
-import { indexModules, leafModule } from "../modules.ts";
+import { findLeafModule, indexModules } from "../modules.ts";
 
 /** Finds the place of a step; undefined for a job that is not a step. */
 export async function findFlowPlace(app: App, job: Job): Promise<FlowPlace | undefined> {
   if (job.flow_step_id === null) return undefined;
   const { value, path } = await flowAround(app, job);
   const module = indexModules(value).get(job.flow_step_id);
-  const step = module ? leafModule(module).id : job.flow_step_id;
+  const step = module ? findLeafModule(module).id : job.flow_step_id;
   return {
     path,
     step,

@@ -3,7 +3,7 @@ import { and, gt, gte } from "drizzle-orm";
 import type { App } from "../../../../platform/app/context.ts";
 import { retryOnOutage } from "../../../../platform/loops/retry-on-outage.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
-import { nextWakeTime } from "../drive/apply-event.ts";
+import { computeNextWakeTime } from "../drive/apply-event.ts";
 import type { LiveFrame } from "../live-run.ts";
 import { commitTransition } from "../plan/commit-transition.ts";
 import { EARLIEST_WAKE_TIME } from "../plan/wake-times.ts";
@@ -38,5 +38,5 @@ function shiftWait(frame: LiveFrame, by_ms: number): void {
   const { waits } = frame.state;
   if (!waits) return;
   frame.state = { ...frame.state, waits: { ...waits, until: waits.until - by_ms } };
-  frame.wake_at = nextWakeTime(frame);
+  frame.wake_at = computeNextWakeTime(frame);
 }

@@ -1,7 +1,7 @@
 /** Wakes frames whose wake time has come. */
 import type { App } from "../../../../platform/app/context.ts";
 import { applyEvent, START_INNER, stopFrame } from "../drive/apply-event.ts";
-import { type FlowRun, frameDeadline, type LiveFrame } from "../live-run.ts";
+import { computeFrameDeadline, type FlowRun, type LiveFrame } from "../live-run.ts";
 import { commitTransition } from "../plan/commit-transition.ts";
 import type { Plan } from "../plan/plan.ts";
 
@@ -56,7 +56,7 @@ export async function wakeFrames(
 }
 
 function wakeFrame(app: App, run: FlowRun, plan: Plan, frame: LiveFrame, now: Date): Promise<void> {
-  const deadline = frameDeadline(frame);
+  const deadline = computeFrameDeadline(frame);
   if (deadline && deadline <= now) {
     return stopFrame(app, run, plan, { frame, status: "failure", result: createTimeoutResult(frame) });
   }

@@ -11,7 +11,7 @@ import type { App } from "../../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../../platform/loops/periodic-task.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 import { stopBelow, stopOrphans } from "../plan/stop-frames.ts";
-import { CLEANUP_TIME, EARLIEST_WAKE_TIME, timerOf, wakeFlowsAt } from "../plan/wake-times.ts";
+import { CLEANUP_TIME, EARLIEST_WAKE_TIME, getWakeUpTimer, wakeFlowsAt } from "../plan/wake-times.ts";
 import type { WakeResult } from "./wake-run.ts";
 
 /** Maximum attempts to plan a frame's next transition, before the frame fails. */
@@ -202,9 +202,9 @@ export function createWakeUpTimers(app: App, { wake, fail }: FrameHandlers): Ser
   const task = createPeriodicTask(app, { failure_message: "due flow frames could not be read", run });
   const frames = createService((signal) => {
     stopping = signal;
-    timerOf(app).wakeAt = task.wakeAt;
+    getWakeUpTimer(app).wakeAt = task.wakeAt;
     return async () => {
-      timerOf(app).wakeAt = undefined;
+      getWakeUpTimer(app).wakeAt = undefined;
       await Promise.all(underWay);
     };
   });

@@ -10,7 +10,7 @@ import type { LockOptions } from "../../../../engines/runner/types.ts";
 import { Forbidden, NotFound, SvcError } from "../../../../lib/errors.ts";
 import type { App, Member } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
-import { relockReason } from "../../../code/scripts/imports/importers.ts";
+import { formatRelockReason } from "../../../code/scripts/imports/importers.ts";
 import {
   ImportError,
   type ImportingCode,
@@ -30,7 +30,7 @@ export async function resolveDependencies(
   output: OutputWriter,
   signal: AbortSignal,
 ): Promise<JobOutcome> {
-  const reason = relockReason(job);
+  const reason = formatRelockReason(job);
   if (reason) output.log(`locked again: ${reason}\n`);
   let found: string[] = [];
   const onImports = (pins: PinnedImport[]) => {

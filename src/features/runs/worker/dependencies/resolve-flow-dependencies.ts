@@ -10,10 +10,10 @@ import { NotFound, SvcError } from "../../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
-import { completeFlowLocks, fillLocks, inlineScriptPath } from "../../../code/flows/locks.ts";
+import { completeFlowLocks, fillLocks, formatInlineScriptPath } from "../../../code/flows/locks.ts";
 import type { StoredFlow } from "../../../code/flows/value/walk-steps.ts";
 import { findFlowVersion } from "../../../code/flows/versions.ts";
-import { relockReason } from "../../../code/scripts/imports/importers.ts";
+import { formatRelockReason } from "../../../code/scripts/imports/importers.ts";
 import { ImportError, resolveImports } from "../../../code/scripts/imports/imports.ts";
 import type { PinnedImport } from "../../../code/scripts/tables.ts";
 import type { OutputWriter } from "../job-output.ts";
@@ -26,7 +26,7 @@ export async function resolveFlowDependencies(
   output: OutputWriter,
   signal: AbortSignal,
 ): Promise<JobOutcome> {
-  const reason = relockReason(job);
+  const reason = formatRelockReason(job);
   if (reason) output.log(`locked again: ${reason}\n`);
   const pins = new Map<string, PinnedImport>();
   try {
@@ -57,6 +57,7 @@ export async function resolveFlowDependencies(
 }
 
 /**
+ * Resolves the locks of a flow's inline scripts.
  * @param anew ignores the existing locks of scripts that import others
  * @param pins receives the imports, also before a failure
  */
@@ -71,7 +72,7 @@ async function resolveLocks(
   const { value } = await fillLocks(await loadFlow(app, job), async (script) => {
     const { id, language, content, analysis, lock, sent_lock } = script;
     if (analysis.imports.length === 0) return lock ?? find(applyLockVersions(analysis.packages, sent_lock));
-    const path = inlineScriptPath(script_path ?? undefined, id);
+    const path = formatInlineScriptPath(script_path ?? undefined, id);
     const code = { workspace_id, path, language, content };
     const resolved = await resolveImports(app, await getDeployer(app, job), code);
     for (const pin of resolved.pins) pins.set(pin.path, pin);

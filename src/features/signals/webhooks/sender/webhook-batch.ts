@@ -4,7 +4,7 @@ import { statement, type Tx } from "../../../../database/database.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { raiseAlertInTransaction } from "../../alerts/service.ts";
 import { computeNextAttempt, type DeliveryOutcome } from "../deliveries.ts";
-import { urlHost } from "../endpoints.ts";
+import { getUrlHost } from "../endpoints.ts";
 import { INSTANCE_WORKSPACE } from "../event-types.ts";
 import {
   type WebhookDelivery,
@@ -220,7 +220,7 @@ async function alertGivenUp(
   const why = outcomes.find(({ error }) => error !== undefined)?.error ?? "no answer";
   await raiseAlertInTransaction(app, tx, {
     kind: "webhook_dead",
-    message: `the webhook endpoint ${id} at ${urlHost(url)} took no event for a day (${why}): what was given up is sent again by \`svc webhook redeliver\``,
+    message: `the webhook endpoint ${id} at ${getUrlHost(url)} took no event for a day (${why}): what was given up is sent again by \`svc webhook redeliver\``,
     subject: id,
     ...(workspace_id === INSTANCE_WORKSPACE ? {} : { workspace_id }),
   });

@@ -12,7 +12,7 @@ import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../../platform/loops/periodic-task.ts";
 import { sendWebhook } from "../deliveries.ts";
-import { fanOutEvents, webhookSenderOf } from "../outbox.ts";
+import { fanOutEvents, getWebhookSender } from "../outbox.ts";
 import { webhookDeliveries } from "../tables.ts";
 import {
   type DeliveryBatch,
@@ -126,7 +126,7 @@ export function createWebhookSender(app: App): Service {
       lanes.clear();
     };
   });
-  webhookSenderOf(app).wake = (endpoint_id) =>
+  getWebhookSender(app).wake = (endpoint_id) =>
     (endpoint_id === undefined ? making : laneOf(endpoint_id))?.wake();
   // Stopped in reverse order: fan-out and scan first, then the lanes.
   return createServiceGroup(app.log, [

@@ -57,7 +57,7 @@ export async function requireValidSecrets(ctx: WorkspaceContext, rule: Authentic
   await readableSecret(ctx, path, (value) => parseSecret(method, path, value));
 }
 
-/** @throws BadRequest if it exists but is not readable by the caller, or is not a valid secret */
+/** Reads a route's secret. @throws BadRequest if the caller may not read it, or its value is invalid */
 async function readableSecret(
   ctx: WorkspaceContext,
   path: string,
@@ -149,7 +149,7 @@ interface ExpectedHeader {
   value: string;
 }
 
-/** @throws BadRequest if the resource is invalid */
+/** Converts a resource to the header that callers must send. @throws BadRequest if the resource is invalid */
 function parseSecret(method: "api_key" | "basic_http", path: string, value: unknown): ExpectedHeader {
   const fields = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const text = (name: string) => {
@@ -168,7 +168,7 @@ function parseHeaderName(path: string, header: string, field = "api_key_header")
   throw new BadRequest(`resource ${path}: \`${field}\` must be the name of a header (RFC 9110 §5.1)`);
 }
 
-/** RFC 7617 §2 */
+/** Formats the Authorization header of Basic authentication (RFC 7617 §2). @param pair `user:password` */
 function formatBasic(pair: string): string {
   return `Basic ${Buffer.from(pair).toString("base64")}`;
 }
@@ -234,7 +234,7 @@ async function secretOf(
 ): Promise<ExpectedHeader> {
   const path = authentication_resource_path!;
   return readSecretForRoute(route, async () => {
-    if (!path.startsWith(VARIABLE_PREFIX)) return parseSecret(method, path, await resourceOf(owner, path));
+    if (!path.startsWith(VARIABLE_PREFIX)) return parseSecret(method, path, await findResource(owner, path));
     const at = path.slice(VARIABLE_PREFIX.length);
     await getVariable(owner, at);
     const value = await readVariableForServer(owner.app, owner.caller.member.workspace_id, at);
@@ -248,13 +248,13 @@ async function secretOf(
 function signatureOf(owner: WorkspaceContext, { path: route, authentication_resource_path }: HttpTrigger) {
   const path = authentication_resource_path!;
   return readSecretForRoute(route, async () => {
-    const { rule, secret } = parseSignature(path, await resourceOf(owner, path));
+    const { rule, secret } = parseSignature(path, await findResource(owner, path));
     return { rule, key: async () => secret };
   });
 }
 
-/** Only a resource that the route's author may read is used: one created later may belong to another user. */
-async function resourceOf(owner: WorkspaceContext, path: string): Promise<unknown> {
+/** Reads the resource of a route, if the route's author may read it: one created later may belong to another user. */
+async function findResource(owner: WorkspaceContext, path: string): Promise<unknown> {
   await getResource(owner, path);
   return readResourceForServer(owner, path);
 }

@@ -6,10 +6,10 @@ import { LONG_JSON_CHARACTERS, mergeJsonObjects } from "../../../../lib/json/lon
 import { type ArgumentSource, createArguments, readPayload } from "../../../runs/arguments/arguments.ts";
 import {
   addMembers,
+  filterVisibleHeaders,
+  filterVisibleQuery,
   formatEvent,
   takesEvent,
-  visibleHeaders,
-  visibleQuery,
 } from "../../../runs/arguments/preprocessor-input.ts";
 import type { HttpTrigger } from "../tables.ts";
 
@@ -49,7 +49,7 @@ export async function readRouteInput(
     wrap_body: route.wrap_body,
     secret_header,
   });
-  const query = visibleQuery(request);
+  const query = filterVisibleQuery(request);
   const args = mergeRouteArguments(body, query, params);
   if (!preprocessor) return { args };
   const facts = {
@@ -58,7 +58,7 @@ export async function readRouteInput(
     method: request.method.toLowerCase(),
     params,
     query,
-    headers: visibleHeaders(request, secret_header),
+    headers: filterVisibleHeaders(request, secret_header),
   };
   const preprocessor_input = isEvent
     ? formatEvent(payload, { kind: TRIGGER_KIND, raw_string: payload.text, ...facts })

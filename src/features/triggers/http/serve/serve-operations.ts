@@ -3,7 +3,7 @@ import { serveRoute } from "./serve-route.ts";
 
 const AUDIT = { operation: "jobs.run.http_route", action_kind: "Execute" } as const;
 
-/** Each route declares its own access. */
+/** Creates the operation that serves HTTP routes of one method. Each route declares its own access. */
 const createRouteOperation = (name: string, method: Method) =>
   operation({
     name,

@@ -8,7 +8,7 @@
 import { BadRequest, Internal, MethodNotAllowed, NotFound, Unauthorized } from "../../../../lib/errors.ts";
 import type { App, Context, WorkspaceContext } from "../../../../platform/app/context.ts";
 import { createErrorResponse } from "../../../../platform/http/respond.ts";
-import { escapeReferences, runAsOf } from "../../../runs/arguments/caller-references.ts";
+import { determineRunAs, escapeReferences } from "../../../runs/arguments/caller-references.ts";
 import { discardUploads } from "../../../runs/arguments/form-data.ts";
 import { createResultResponse } from "../../../runs/follow/response-control.ts";
 import { submitAndStream } from "../../../runs/follow/stream-responses.ts";
@@ -32,7 +32,7 @@ import { type RouteRequest, readRouteInput } from "./input.ts";
 
 const ROUTE_PREFIX = "/api/r/";
 
-/** @throws NotFound, MethodNotAllowed, and errors of the request or its target */
+/** Serves a request to an HTTP route. @throws NotFound, MethodNotAllowed, and errors of the request or its target */
 export async function serveRoute(ctx: Context): Promise<Response> {
   const { app, request } = ctx;
   const path = new URL(request.url).pathname.slice(ROUTE_PREFIX.length);
@@ -87,7 +87,10 @@ async function createOwnerContext(
   }
 }
 
-/** @throws Internal if the script or flow is gone, or no longer readable by the route's owner */
+/**
+ * Finds the script or flow of a route with its owner's rights.
+ * @throws Internal if the script or flow is gone, or no longer readable by the route's owner
+ */
 async function resolveRouteTarget(owner: WorkspaceContext, route: HttpTrigger): Promise<Runnable> {
   const { workspace_id, path } = route;
   try {
@@ -145,7 +148,7 @@ async function createRouteSubmission(
     const args = await escapeReferences(owner.app, owner.caller.member, made.args);
     const has_preprocessor_input = made.preprocessor_input !== undefined;
     const submission = await createSubmission(owner, found, args, { has_preprocessor_input });
-    const runner = runAsOf(owner, submission.runs_as);
+    const runner = determineRunAs(owner, submission.runs_as);
     submission.preprocessor_input =
       made.preprocessor_input && (await escapeReferences(owner.app, runner, made.preprocessor_input));
     submission.trigger = { kind: "http", created_by: owner.username };

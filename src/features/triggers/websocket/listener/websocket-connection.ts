@@ -7,17 +7,17 @@ import { parseJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { JobFinished } from "../../../../platform/events/events.ts";
 import { OutgoingError } from "../../../../platform/outgoing/connect.ts";
-import { configuredTargets } from "../../../../platform/outgoing/targets.ts";
+import { getConfiguredTargets } from "../../../../platform/outgoing/targets.ts";
 import { openWebsocket, type Websocket } from "../../../../platform/outgoing/websocket.ts";
 import { parseRunnableUrl, parseWebsocketUrl } from "../service.ts";
 import { websocketTriggers } from "../tables.ts";
 import {
+  createLeaseCondition,
   type LeasedTrigger,
-  leaseCondition,
   readCurrentRow,
   requireOwner,
   type StartedJob,
-  startForResult,
+  startJobForResult,
 } from "../trigger-jobs.ts";
 import { formatMessage, MessageInbox } from "./websocket-inbox.ts";
 
@@ -51,7 +51,7 @@ export function startConnection(app: App, held: LeasedTrigger): CloseConnection 
     }
   }
 
-  /** @returns why the connection ended */
+  /** Connects once, and handles messages until the connection ends. @returns why the connection ended */
   async function once(): Promise<string> {
     try {
       await requireOwner(app, held);
@@ -60,7 +60,7 @@ export function startConnection(app: App, held: LeasedTrigger): CloseConnection 
       inbox = messages;
       socket = await openWebsocket({
         url,
-        targets: configuredTargets(app),
+        targets: getConfiguredTargets(app),
         timeout_ms: CONNECT_TIMEOUT_MS,
         max_message_bytes: app.settings.get("request_size_limit_mb") * 1_000_000,
         ping_ms: PING_INTERVAL_MS,
@@ -87,7 +87,7 @@ export function startConnection(app: App, held: LeasedTrigger): CloseConnection 
     if (!target) return url;
     const { url_runnable_args } = await readCurrentRow(app, held);
     const result = requireResult(
-      await startForResult(app, held, target, url_runnable_args ?? {}).then(awaitStarted),
+      await startJobForResult(app, held, target, url_runnable_args ?? {}).then(awaitStarted),
     );
     if (typeof result !== "string")
       throw new OutgoingError(`${url} returned no address, but ${typeof result}`);
@@ -102,7 +102,7 @@ export function startConnection(app: App, held: LeasedTrigger): CloseConnection 
         continue;
       }
       const { path, is_flow, args } = message.runnable_result;
-      const end = await startForResult(app, held, is_flow ? { flow: path } : { path }, args).then(
+      const end = await startJobForResult(app, held, is_flow ? { flow: path } : { path }, args).then(
         awaitStarted,
       );
       to.send(formatMessage(JSON.stringify(requireResult(end))));
@@ -114,7 +114,7 @@ export function startConnection(app: App, held: LeasedTrigger): CloseConnection 
     if (error === shown || closed) return;
     shown = error;
     await app.db
-      .write((tx) => tx.update(websocketTriggers).set({ error }).where(leaseCondition(held)))
+      .write((tx) => tx.update(websocketTriggers).set({ error }).where(createLeaseCondition(held)))
       .catch((cause) =>
         app.log.error({ error: String(cause) }, "a WebSocket trigger's state was not stored"),
       );
@@ -139,7 +139,7 @@ async function awaitStarted(started: StartedJob | undefined): Promise<JobFinishe
   return started.ended;
 }
 
-/** @throws OutgoingError if the run failed */
+/** Returns the result of a run that computes a URL or a message. @throws OutgoingError if the run failed */
 function requireResult({ status, result, id }: JobFinished): unknown {
   if (status === "success" || status === "skipped") return parseJson(result);
   throw new OutgoingError(`job ${id}, which says what to do, failed`);

@@ -8,7 +8,7 @@ import { parseJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { JobFinished } from "../../../../platform/events/events.ts";
 import type { Websocket } from "../../../../platform/outgoing/websocket.ts";
-import { type LeasedTrigger, matchesFilters, startForMessage } from "../trigger-jobs.ts";
+import { type LeasedTrigger, matchesFilters, startJobForMessage } from "../trigger-jobs.ts";
 
 /** Maximum unfinished jobs of one trigger. */
 const MAX_RUNNING_JOBS = 10;
@@ -86,7 +86,7 @@ export class MessageInbox {
 
   async #one(message: string): Promise<void> {
     try {
-      const started = await startForMessage(this.#app, this.#held, message, this.#url);
+      const started = await startJobForMessage(this.#app, this.#held, message, this.#url);
       if (!started) return this.#done();
       await this.#show(null);
       void started.ended.then((end) => {

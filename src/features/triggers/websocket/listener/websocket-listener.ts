@@ -8,9 +8,9 @@
 import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { App } from "../../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../../platform/loops/periodic-task.ts";
-import { listenerOf } from "../service.ts";
+import { getListener } from "../service.ts";
 import { type WebsocketTrigger, websocketTriggers } from "../tables.ts";
-import { leaseCondition } from "../trigger-jobs.ts";
+import { createLeaseCondition } from "../trigger-jobs.ts";
 import { startConnection } from "./websocket-connection.ts";
 
 const LEASE_MS = 15_000;
@@ -65,7 +65,7 @@ export function createWebsocketListener(app: App): PeriodicTask {
       tx
         .update(websocketTriggers)
         .set({ last_server_ping: app.clock() })
-        .where(leaseCondition({ row, server }))
+        .where(createLeaseCondition({ row, server }))
         .returning({ path: websocketTriggers.path }),
     );
     return said.length > 0;
@@ -108,6 +108,6 @@ export function createWebsocketListener(app: App): PeriodicTask {
     );
   }
 
-  listenerOf(app).wake = task.wake;
+  getListener(app).wake = task.wake;
   return task;
 }

@@ -1,19 +1,19 @@
 import { Alert, Anchor, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { url } from "../../../../api/base.ts";
-import { call } from "../../../../api/call.ts";
+import { toServerPath } from "../../../../api/base.ts";
+import { callOperation } from "../../../../api/call.ts";
 import { queryClient } from "../../../../api/client.ts";
 import { isRecord } from "../../../../api/json.ts";
-import { memberOf } from "../../../../api/session.ts";
+import { memberQuery } from "../../../../api/session.ts";
 import { FormDialog } from "../../../../parts/actions.tsx";
 import { CodeDifference } from "../../../../parts/editor/lazy.tsx";
-import { to } from "../../../../parts/places.ts";
-import { toDocument } from "../../drawing/model/document.ts";
-import { flowWithDraft } from "../../drawing/queries.ts";
-import { type Flow, oneFlow } from "../queries.ts";
+import { linkTo } from "../../../../parts/places.ts";
+import { toDocument } from "../../flow-editor/model/document.ts";
+import { flowWithDraftQuery } from "../../flow-editor/queries.ts";
+import { type Flow, flowQuery } from "../queries.ts";
 import type { FlowText } from "./problems.ts";
-import { asYaml } from "./text.ts";
+import { formatYaml } from "./text.ts";
 
 interface Props {
   workspace: string;
@@ -35,10 +35,10 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
   const [seen, setSeen] = useState(base);
   const [theirs, setTheirs] = useState<Flow>();
   const { path } = flow;
-  const username = useQuery(memberOf(workspace)).data?.username;
-  const drawn = useQuery({ ...flowWithDraft(workspace, path), staleTime: 0 }).data?.draft;
+  const username = useQuery(memberQuery(workspace)).data?.username;
+  const drawn = useQuery({ ...flowWithDraftQuery(workspace, path), staleTime: 0 }).data?.draft;
   const action = async () => {
-    const newest = await queryClient.fetchQuery({ ...oneFlow(workspace, path), staleTime: 0 });
+    const newest = await queryClient.fetchQuery({ ...flowQuery(workspace, path), staleTime: 0 });
     if (newest.version_id !== seen) {
       setTheirs(newest);
       setSeen(newest.version_id);
@@ -56,8 +56,8 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       deployment_message: message.trim() || null,
       parent_version: newest.version_id,
     };
-    await call("POST /w/{workspace}/flows/update/{path}", { workspace, path, body });
-    await queryClient.fetchQuery({ ...oneFlow(workspace, path), staleTime: 0 });
+    await callOperation("POST /w/{workspace}/flows/update/{path}", { workspace, path, body });
+    await queryClient.fetchQuery({ ...flowQuery(workspace, path), staleTime: 0 });
     deployed();
     return `${path} is deployed`;
   };
@@ -79,11 +79,16 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
       <Text>From {theirs ? `the version of ${theirs.edited_by}` : "what is deployed"} to yours:</Text>
-      <CodeDifference label="Difference" language="yaml" before={asYaml(theirs ?? flow)} after={text} />
+      <CodeDifference label="Difference" language="yaml" before={formatYaml(theirs ?? flow)} after={text} />
       {isRecord(drawn) && username && (
         <Alert color="yellow" variant="light">
           You have a draft of this flow whose changes are not deployed. This deployment deletes them.{" "}
-          <Anchor href={url(to.review(workspace, path, username))} target="_blank" inherit underline="always">
+          <Anchor
+            href={toServerPath(linkTo.review(workspace, path, username))}
+            target="_blank"
+            inherit
+            underline="always"
+          >
             Look at them
           </Anchor>
         </Alert>

@@ -9,7 +9,7 @@ import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { EDITOR_THEME } from "../../../../parts/editor/editor-theme.ts";
-import { choicesAt, findCursorPosition, type JsonSchema } from "./context.ts";
+import { findCursorPosition, type JsonSchema, listCompletions } from "./context.ts";
 import type { TextProblem } from "./problems.ts";
 
 interface Props {
@@ -90,7 +90,7 @@ function complete({ state, pos, explicit }: CompletionContext, schema: JsonSchem
   const word = /[\w$-]*$/.exec(before)![0];
   const place = findCursorPosition(state.doc.toString().split("\n"), line.number - 1, before);
   if (word === "" && !explicit && place.key === undefined) return null;
-  const options = choicesAt(schema, place).map(({ label, detail }) => ({
+  const options = listCompletions(schema, place).map(({ label, detail }) => ({
     label,
     detail,
     apply: place.key === undefined ? `${label}: ` : label,

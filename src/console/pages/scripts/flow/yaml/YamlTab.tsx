@@ -1,15 +1,15 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { storageKeyOf } from "../../../../api/base.ts";
-import { call } from "../../../../api/call.ts";
-import { whoami } from "../../../../api/session.ts";
+import { getUserStorageKey } from "../../../../api/base.ts";
+import { callOperation } from "../../../../api/call.ts";
+import { whoamiQuery } from "../../../../api/session.ts";
 import { Loading } from "../../../../parts/Loading.tsx";
 import type { Flow } from "../queries.ts";
 import { DeployFlow } from "./DeployFlow.tsx";
-import { type KeptText, keepText, readKept, typed } from "./kept-text.ts";
 import { readFlow } from "./problems.ts";
-import { asYaml } from "./text.ts";
+import { formatYaml } from "./text.ts";
+import { readUnsavedText, storeUnsavedText, type UnsavedText, updateUnsavedText } from "./unsaved-text.ts";
 
 const YamlEditor = lazy(() => import("./YamlEditor.tsx"));
 
@@ -17,25 +17,25 @@ const DEBOUNCE_MS = 400;
 
 /** Edits a flow as YAML. The text is kept in the browser until it is deployed. */
 export function YamlTab({ workspace, flow }: { workspace: string; flow: Flow }) {
-  const email = useQuery(whoami).data?.email;
+  const email = useQuery(whoamiQuery).data?.email;
   if (email === undefined) return <Loading />;
-  const key = storageKeyOf(email, `flow-yaml:${workspace}:${flow.path}`);
+  const key = getUserStorageKey(email, `flow-yaml:${workspace}:${flow.path}`);
   return <Editing workspace={workspace} flow={flow} storageKey={key} />;
 }
 
 function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flow; storageKey: string }) {
-  const [kept, setKept] = useState(() => readKept(localStorage, storageKey));
+  const [kept, setKept] = useState(() => readUnsavedText(localStorage, storageKey));
   const [isStored, setStored] = useState(true);
-  const deployed = useMemo(() => asYaml(flow), [flow]);
+  const deployed = useMemo(() => formatYaml(flow), [flow]);
   // An unedited text follows the deployed version, also if another user deploys in the meantime.
   const text = kept?.text ?? deployed;
   const base = kept?.base ?? flow.version_id;
   const isChanged = kept !== undefined;
   const [quiet, setQuiet] = useState(text);
   const [isDeploying, setDeploying] = useState(false);
-  const keep = (next: KeptText | undefined) => {
+  const keep = (next: UnsavedText | undefined) => {
     setKept(next);
-    setStored(keepText(localStorage, storageKey, next));
+    setStored(storeUnsavedText(localStorage, storageKey, next));
   };
   useEffect(() => {
     const timer = setTimeout(() => setQuiet(text), DEBOUNCE_MS);
@@ -46,17 +46,18 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
   const isYaml = read.problems.length === 0;
   const checked = useQuery({
     queryKey: [workspace, "flows", "check", quiet],
-    queryFn: ({ signal }) => call("POST /w/{workspace}/flows/check", { workspace, body: { value } }, signal),
+    queryFn: ({ signal }) =>
+      callOperation("POST /w/{workspace}/flows/check", { workspace, body: { value } }, signal),
     enabled: isYaml,
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
   }).data;
   const schema = useQuery({
     queryKey: ["flow-schema"],
-    queryFn: ({ signal }) => call("GET /flows/json_schema", {}, signal),
+    queryFn: ({ signal }) => callOperation("GET /flows/json_schema", {}, signal),
     staleTime: Number.POSITIVE_INFINITY,
   }).data;
-  const whole = useMemo(() => schema && wholeSchema(schema), [schema]);
+  const whole = useMemo(() => schema && createTextSchema(schema), [schema]);
   const problems = useMemo(
     () => (isYaml ? (checked?.problems ?? []).map(read.place) : read.problems),
     [isYaml, checked, read],
@@ -97,7 +98,7 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
         <YamlEditor
           label="YAML of the flow"
           value={text}
-          change={(next) => keep(typed(kept, { text: deployed, version: flow.version_id }, next))}
+          change={(next) => keep(updateUnsavedText(kept, { text: deployed, version: flow.version_id }, next))}
           problems={problems}
           schema={whole}
         />
@@ -128,8 +129,8 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
   );
 }
 
-/** The schema of the edited text: the flow's value with its other fields. */
-function wholeSchema(value: Record<string, unknown>): Record<string, unknown> {
+/** Returns the JSON Schema of the edited text: that of the flow's value, with the flow's other fields. */
+function createTextSchema(value: Record<string, unknown>): Record<string, unknown> {
   const { $defs, ...rest } = value;
   return {
     $defs: { ...($defs as object | undefined), Value: rest },

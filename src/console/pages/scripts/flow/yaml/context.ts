@@ -103,7 +103,7 @@ function variants(schema: unknown, root: JsonSchema, depth = 0): JsonSchema[] {
 const propertiesOf = (schema: JsonSchema) => (schema.properties ?? {}) as Record<string, JsonSchema>;
 
 /** Returns the schemas of the mapping at a position, restricted to the kind named by its `type`, if any. */
-export function schemasAt(root: JsonSchema, { path, siblings }: CursorPosition): JsonSchema[] {
+export function findSchemas(root: JsonSchema, { path, siblings }: CursorPosition): JsonSchema[] {
   let schemas = variants(root, root);
   for (const step of path) {
     schemas = schemas.flatMap((schema) =>
@@ -124,8 +124,8 @@ export interface Choice {
 }
 
 /** Returns the possible completions at a position. */
-export function choicesAt(root: JsonSchema, place: CursorPosition): Choice[] {
-  const schemas = schemasAt(root, place);
+export function listCompletions(root: JsonSchema, place: CursorPosition): Choice[] {
+  const schemas = findSchemas(root, place);
   const found = new Map<string, Choice>();
   for (const schema of schemas) {
     if (place.key === undefined) {

@@ -25,7 +25,8 @@ const FIELDS = ["summary", "description", "value", "schema"];
 type Found = Operations["POST /w/{workspace}/flows/check"]["answer"]["problems"][number];
 
 /**
- * Result of parsing: the flow or the reason of the failure, and a function that locates a problem of the flow's value.
+ * Parses the YAML of a flow. @returns the flow or the reason of the failure, and a function that locates a problem of
+ * the flow's value
  */
 export function readFlow(text: string) {
   const lines = new LineCounter();

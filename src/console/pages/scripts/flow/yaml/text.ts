@@ -9,5 +9,5 @@ interface Flow {
 }
 
 /** Returns the parts of a flow that a deployment changes, in the form of the CLI's files. */
-export const asYaml = ({ summary, description, value, schema }: Flow): string =>
+export const formatYaml = ({ summary, description, value, schema }: Flow): string =>
   stringify({ summary, description: description ?? "", value, schema }, { lineWidth: 0 });
