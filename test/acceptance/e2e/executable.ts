@@ -1,11 +1,11 @@
 /** Starts the compiled executable, alone in a folder of its own, with nothing on the PATH but the system's. */
-import { chmodSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, linkSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { createDatabase } from "../../support/peers/postgres-database.ts";
 
-export const BUILT = join(import.meta.dir, "../../../dist/svc");
+export const BUILT = process.env.SVC_TEST_EXECUTABLE ?? join(import.meta.dir, "../../../dist/svc");
 
 export interface Place {
   folder: string;
@@ -29,12 +29,14 @@ export interface Serving {
   operator: (path: string, body: unknown) => Promise<string>;
 }
 
-export function newPlace(): Place {
+/** @param has_own_executable whether tests may change its owner and rights: usually all places share one file */
+export function newPlace({ has_own_executable = false } = {}): Place {
   const folder = mkdtempSync(join(tmpdir(), "svc-e2e-"));
   // As executables and data directories usually are: others get there, and no further than the server lets them.
   chmodSync(folder, 0o755);
   const executable = join(folder, "svc");
-  copyFileSync(BUILT, executable);
+  if (has_own_executable) copyFileSync(BUILT, executable);
+  else shareFile(BUILT, executable);
   const data_dir = join(folder, "data");
   const environment = { PATH: "/usr/bin:/bin", HOME: folder, SVC_DATA_DIR: data_dir, SVC_LOG_LEVEL: "error" };
   const servers: { pid: number; process: Subprocess }[] = [];
@@ -97,6 +99,15 @@ export function newPlace(): Place {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Links a file, which takes no room, or copies it to another disk. */
+function shareFile(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
 }
 
 /** A user, a workspace `acme` and a token. */

@@ -62,7 +62,7 @@ export function unwalled(): Variant[] {
 
 /** A place whose files belong to whom the server runs as. */
 export function placeOf({ under }: Pick<Variant, "under">): Place {
-  const place = newPlace();
+  const place = newPlace({ has_own_executable: true });
   if (under.includes("setpriv"))
     for (const path of [place.folder, join(place.folder, "svc")]) chownSync(path, NOBODY, NOBODY);
   return place;

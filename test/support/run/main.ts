@@ -2,6 +2,8 @@
  * `bun run test [bun test arguments]`: the tests on SQLite, of the command line, the documents and the clients. With
  * `--suite=<name>` another suite.
  */
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findQuickFiles } from "./quick.ts";
 import { runTests } from "./suite.ts";
@@ -21,12 +23,20 @@ const given = process.argv.slice(2);
 const name = given.find((argument) => argument.startsWith(SUITE))?.slice(SUITE.length);
 const suite = name === undefined ? () => [] : SUITES[name];
 if (!suite) throw new Error(`there is no suite ${name}, but ${Object.keys(SUITES).join(", ")}`);
-if (name && OF_BUILT.includes(name))
-  process.env.SVC_TEST_EXECUTABLE ??= join(import.meta.dir, "../../../dist/svc");
 const removeTemporaryFiles = useMemoryForTemporaryFiles();
+const copied = name && OF_BUILT.includes(name) && !process.env.SVC_TEST_EXECUTABLE ? copyBuilt() : undefined;
 const code = await runTests(
   given.filter((argument) => !argument.startsWith(SUITE)),
   suite(),
 );
+if (copied) rmSync(copied, { recursive: true });
 removeTemporaryFiles();
 process.exit(code);
+
+/** Copies the executable to where the tests' places can link it. @returns the folder, which the caller deletes */
+function copyBuilt(): string {
+  const folder = mkdtempSync(join(tmpdir(), "svc-built-"));
+  process.env.SVC_TEST_EXECUTABLE = join(folder, "svc");
+  copyFileSync(join(import.meta.dir, "../../../dist/svc"), process.env.SVC_TEST_EXECUTABLE);
+  return folder;
+}

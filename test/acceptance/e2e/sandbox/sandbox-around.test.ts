@@ -14,7 +14,7 @@ const support = detectSandboxSupport();
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0 && Bun.which("setpriv") !== null;
 const become = isRoot ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] : [];
-const place = newPlace();
+const place = newPlace({ has_own_executable: true });
 const env = {
   SVC_JOB_MEMORY_MB: "300",
   SVC_JOB_DISK_MB: "100",

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { newPlace, processesOf, type Serving, setUp, until } from "../executable.ts";
 import { clientOf, type ScriptClient } from "../scripts.ts";
 
-const place = newPlace();
+const place = newPlace({ has_own_executable: true });
 let server: Serving;
 let scripts: ScriptClient;
 

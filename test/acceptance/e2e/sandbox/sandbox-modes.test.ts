@@ -30,7 +30,7 @@ const PROBE = `import * as fs from "node:fs";
   }`;
 
 async function started(env: Record<string, string>, under?: string[]) {
-  const place = newPlace();
+  const place = newPlace({ has_own_executable: true });
   places.push(place);
   const server = await place.serve({ env, ...(under ? { under } : {}) });
   const scripts = clientOf(server, await setUp(server));
@@ -159,7 +159,7 @@ test("a missing bubblewrap is reported", async () => {
 }, 30_000);
 
 test("a folder that contains the data directory cannot be given to scripts", async () => {
-  const place = newPlace();
+  const place = newPlace({ has_own_executable: true });
   places.push(place);
   for (const folder of ["/", place.folder, place.data_dir, join(place.data_dir, "runner")]) {
     const { code, err } = await place.svc(["serve", "--port", "0"], { env: { SVC_SANDBOX_WRITE: folder } });

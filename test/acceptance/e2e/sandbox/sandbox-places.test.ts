@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 function place(): Place {
-  const made = newPlace();
+  const made = newPlace({ has_own_executable: true });
   places.push(made);
   return made;
 }

@@ -10,7 +10,7 @@ import { newPlace, type Place, type Serving, setUp } from "../executable.ts";
 import { clientOf, type ScriptClient } from "../scripts.ts";
 
 const support = detectSandboxSupport();
-const place: Place = newPlace();
+const place: Place = newPlace({ has_own_executable: true });
 const given = join(place.folder, "given");
 const readable = join(place.folder, "readable");
 let server: Serving;
