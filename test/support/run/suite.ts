@@ -20,6 +20,8 @@ const PROGRESS_INTERVAL_MS = 10_000;
 /** If more files fail, something is broken for all of them. */
 const MAX_FILES_AGAIN = 12;
 
+/** Characters of the line that names a failure while the others run. */
+const MAX_NAME = 200;
 /** Characters of a log that is all there is to say. */
 const MAX_LOG = 20_000;
 /** Whether somebody has ended the run. */
@@ -114,8 +116,11 @@ async function runFiles(args: string[]): Promise<number> {
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1000);
   const { results, log, openReader } = createLoggedReader();
+  let named = 0;
   const showProgress = () => {
-    const { passed, failed, files } = results;
+    const { passed, failed, files, failures } = results;
+    for (const failure of failures.slice(named)) console.log(nameFailure(failure));
+    named = failures.length;
     console.log(
       `${seconds()} s: ${passed} tests of ${files.size} files passed${failed ? `, ${failed} failed` : ""}`,
     );
@@ -139,6 +144,12 @@ async function runFiles(args: string[]): Promise<number> {
   if (again?.length === 0) return 0;
   if (failures.length === 0) console.log(`exit code ${code}\n${log.join("").slice(-MAX_LOG)}`);
   return 1;
+}
+
+/** Returns the file and the test of a failure, as one line. */
+function nameFailure(failure: string): string {
+  const lines = failure.split("\n");
+  return `${lines[0]} ${lines.at(-1)}`.slice(0, MAX_NAME);
 }
 
 /** Reads results, and keeps all that was printed. */
