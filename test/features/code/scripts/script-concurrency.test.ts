@@ -54,7 +54,7 @@ describe("a concurrency limit", () => {
   test("applies per key, and separately by arguments", async () => {
     const options = { concurrent_limit: 1, concurrency_key: "customer-$args[customer.id]" };
     await deploy(ask, "acme", "u/admin/keyed", busy, options);
-    const a1 = await start("u/admin/keyed", { ms: 400, customer: { id: "a" } });
+    const a1 = await start("u/admin/keyed", { ms: 2_000, customer: { id: "a" } });
     await until(async () => ((await state(a1)).running ? true : undefined));
     const a2 = await start("u/admin/keyed", { ms: 1, customer: { id: "a" } });
     const b1 = await start("u/admin/keyed", { ms: 1, customer: { id: "b" } });
