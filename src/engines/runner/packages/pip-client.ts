@@ -3,7 +3,7 @@
  * `python3 -m pip`. Both run in the sandbox of jobs, because building a package runs its author's code.
  */
 import { existsSync } from "node:fs";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import {
   formatPythonLock,
@@ -13,6 +13,7 @@ import {
   parsePythonLock,
 } from "../../languages/python/lock-text.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
+import { readOwnFile } from "../process/result-file.ts";
 import type { Python } from "../sandbox/walls/find-python.ts";
 import type { LockOptions, PythonIndex } from "../types.ts";
 import { findNamedPaths, publishFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";
@@ -32,6 +33,8 @@ export interface PipOptions extends LockOptions {
 const MODULES_FOLDER = "packages";
 /** Timeout, in case an index does not answer. */
 const TIMEOUT_MS = 10 * 60_000;
+/** Limit of what a package client writes: the report contains the metadata of every package. */
+const MAX_RESULT_BYTES = 50_000_000;
 /** Environment variables of the package clients, used if the instance's settings are absent. */
 const INHERITED_VARIABLES =
   /^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|FIND_LINKS|NO_INDEX|CERT|PROXY|RETRIES|TIMEOUT|DEFAULT_TIMEOUT)|UV_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_INDEX|INDEX|FIND_LINKS|INSECURE_HOST|HTTP_RETRIES|HTTP_TIMEOUT)|SSL_CERT_FILE|REQUESTS_CA_BUNDLE|https?_proxy|HTTPS?_PROXY)$/;
@@ -53,7 +56,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
 
   async function run(request: Omit<ToolRequest, "kind" | "timeout_ms" | "environment">): Promise<void> {
     const environment = environmentFor(index());
-    const named = Object.values(environment).flatMap((value) => value.split(/\s+/));
+    const named = Object.values(environment).flatMap((value) => value.split(/[\s,]+/));
     const read = [...request.read, ...findNamedPaths([request.program, ...named])];
     const outcome = await runTool({
       ...request,
@@ -88,7 +91,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
       onLog: options.onLog,
       signal: options.signal,
       async collect(folder) {
-        lines = await readFile(join(folder, "requirements.txt"), "utf8");
+        lines = await readResult(folder, "requirements.txt");
       },
     });
     return [`# py: ${options.python.version}`, ...parsePythonLock(lines).requirements].join("\n");
@@ -109,7 +112,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
       onLog: options.onLog,
       signal: options.signal,
       async collect(folder) {
-        report = await readFile(join(folder, "report.json"), "utf8");
+        report = await readResult(folder, "report.json");
       },
     });
     return formatPythonLock(options.python.version, parseReport(report));
@@ -207,9 +210,26 @@ interface PipReport {
   }[];
 }
 
-/** Parses the packages of pip's installation report. */
-function parseReport(report: string): LockedPackage[] {
-  return (JSON.parse(report) as PipReport).install.map(({ metadata, is_direct, download_info }) => {
+/**
+ * Reads what a package client has written into its folder, where code of packages may have replaced it.
+ * @throws DependencyError if it is no regular file, or too large
+ */
+async function readResult(folder: string, name: string): Promise<string> {
+  const found = await readOwnFile(join(folder, name), MAX_RESULT_BYTES);
+  if (found?.bytes) return found.bytes.toString();
+  const reason = found ? `is larger than ${MAX_RESULT_BYTES} bytes` : "is missing or no regular file";
+  throw new DependencyError(`Python packages could not be resolved: ${name} of the package client ${reason}`);
+}
+
+/** Parses the packages of pip's installation report. @throws DependencyError if it is not one */
+function parseReport(text: string): LockedPackage[] {
+  let report: PipReport;
+  try {
+    report = JSON.parse(text);
+  } catch {
+    throw new DependencyError("Python packages could not be resolved: pip's report is not valid JSON");
+  }
+  return report.install.map(({ metadata, is_direct, download_info }) => {
     const { hashes, hash } = download_info.archive_info ?? {};
     const sha256 = hashes?.sha256 ?? /^sha256=(\w+)$/.exec(hash ?? "")?.[1];
     return {
