@@ -41,7 +41,7 @@ async function createTemplate(url: string): Promise<void> {
   await db.close();
 }
 
-const removeTemporaryFiles = useMemoryForTemporaryFiles();
+useMemoryForTemporaryFiles();
 const postgres = await startPostgres();
 let code = 1;
 try {
@@ -55,6 +55,5 @@ try {
   code = await runTests(args, names_files ? [] : [...ELSEWHERE, ...SUITE]);
 } finally {
   await postgres.stop();
-  removeTemporaryFiles();
 }
 process.exit(code);

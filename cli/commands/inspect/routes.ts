@@ -9,13 +9,13 @@ export default createCommand("routes", "list the routes of the HTTP interface", 
 /** Prints the operations whose path or name contains the text. */
 export async function listRoutes(text: string | undefined, options: { json?: boolean }): Promise<void> {
   const { operationsByFile } = await import("../../../src/server/features.ts");
-  const { getBasePath: basePathOf } = await import("../../../src/platform/http/operation.ts");
+  const { getBasePath } = await import("../../../src/platform/http/operation.ts");
   const wanted = (text ?? "").toLowerCase();
   const routes = [...operationsByFile]
     .flatMap(([file, operations]) =>
       operations.map((op) => ({
         method: op.method,
-        path: basePathOf(op) + op.path,
+        path: getBasePath(op) + op.path,
         access: op.access,
         name: op.name,
         file,

@@ -26,7 +26,7 @@ export const update = createWorkspaceCommand("update", "change a schedule; what 
   .argument("<path>", "path of the schedule")
   .argument("[arguments...]", "arguments to change, for each run: name=value, such as full=true")
   .option(
-    "--cron <cron>",
+    "--cron <expression>",
     "five fields (minute hour day month weekday), or six with seconds first",
     requireCron,
   )

@@ -112,12 +112,12 @@ const show = createCommand("show", "show the license of an instance, or one that
     const found =
       given === undefined ? await readInstanceLicense(options) : await parseLicense(given, options);
     const { readLicense } = await import("../../../src/features/tenancy/license/signed-license.ts");
-    const { describeLicense, computeLicenseState: licenseStateAt } = await import(
+    const { describeLicense, computeLicenseState } = await import(
       "../../../src/features/tenancy/license/service.ts"
     );
     const license = await readLicense(found.license_key, found.public_key);
     const now = new Date();
-    if (options.json) printJson({ ...license, state: licenseStateAt(license, now) });
+    if (options.json) printJson({ ...license, state: computeLicenseState(license, now) });
     else print(describeLicense(license, now));
   });
 

@@ -42,8 +42,8 @@ export default createCommand("worker", "run jobs of the servers that share a Pos
     const server = await startServer(config, "worker");
     logUncaughtErrors(server);
     const { app } = server;
-    const { getWorkerTags: workerTags } = await import("../../../src/platform/cluster/group-tags.ts");
-    const tags = workerTags(app);
+    const { getWorkerTags } = await import("../../../src/platform/cluster/group-tags.ts");
+    const tags = getWorkerTags(app);
     if (options.json) printJson({ worker: app.queue.worker, tags: tags ?? null, pid: process.pid });
     else {
       print(

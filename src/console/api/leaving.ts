@@ -85,7 +85,9 @@ function keepPage(event: PopStateEvent): void {
   if (isReturning && here.key === shown.key) {
     event.stopImmediatePropagation();
     isReturning = false;
-    ask(() => traverse(wantedKey));
+    // What was unsaved may have been saved on the way back.
+    if (isUnsaved?.()) ask(() => traverse(wantedKey));
+    else traverse(wantedKey);
   } else if (isReturning || (location.pathname !== guardedPath && isUnsaved?.())) {
     event.stopImmediatePropagation();
     isReturning = true;

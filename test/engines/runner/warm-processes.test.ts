@@ -12,7 +12,7 @@ import {
 let server: TestServer;
 let ask: Ask;
 beforeAll(async () => {
-  server = await startTestServer({ child_idle_s: 600 });
+  server = await startTestServer({ child_idle_s: 600, blank_children: 1 });
   ({ ask } = await server.workspace());
 });
 afterAll(() => server.stop());

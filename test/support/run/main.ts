@@ -2,12 +2,12 @@
  * `bun run test [bun test arguments]`: the tests on SQLite, of the command line, the documents and the clients. With
  * `--suite=<name>` another suite.
  */
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findQuickFiles } from "./quick.ts";
 import { runTests } from "./suite.ts";
-import { useMemoryForTemporaryFiles } from "./temporary-folder.ts";
+import { removeAtExit, useMemoryForTemporaryFiles } from "./temporary-folder.ts";
 
 const SUITES: Record<string, () => string[]> = {
   quick: findQuickFiles,
@@ -23,20 +23,18 @@ const given = process.argv.slice(2);
 const name = given.find((argument) => argument.startsWith(SUITE))?.slice(SUITE.length);
 const suite = name === undefined ? () => [] : SUITES[name];
 if (!suite) throw new Error(`there is no suite ${name}, but ${Object.keys(SUITES).join(", ")}`);
-const removeTemporaryFiles = useMemoryForTemporaryFiles();
-const copied = name && OF_BUILT.includes(name) && !process.env.SVC_TEST_EXECUTABLE ? copyBuilt() : undefined;
+useMemoryForTemporaryFiles();
+if (name && OF_BUILT.includes(name) && !process.env.SVC_TEST_EXECUTABLE) copyBuilt();
 const code = await runTests(
   given.filter((argument) => !argument.startsWith(SUITE)),
   suite(),
 );
-if (copied) rmSync(copied, { recursive: true });
-removeTemporaryFiles();
 process.exit(code);
 
-/** Copies the executable to where the tests' places can link it. @returns the folder, which the caller deletes */
-function copyBuilt(): string {
+/** Copies the executable to where the tests' places can link it. */
+function copyBuilt(): void {
   const folder = mkdtempSync(join(tmpdir(), "svc-built-"));
+  removeAtExit(folder);
   process.env.SVC_TEST_EXECUTABLE = join(folder, "svc");
   copyFileSync(join(import.meta.dir, "../../../dist/svc"), process.env.SVC_TEST_EXECUTABLE);
-  return folder;
 }

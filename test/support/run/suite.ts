@@ -148,8 +148,9 @@ async function runFiles(args: string[]): Promise<number> {
 
 /** Returns the file and the test of a failure, as one line. */
 function nameFailure(failure: string): string {
-  const lines = failure.split("\n");
-  return `${lines[0]} ${lines.at(-1)}`.slice(0, MAX_NAME);
+  const [file, ...lines] = failure.split("\n");
+  const name = lines.findLast((line) => line.startsWith("(fail)")) ?? "an error outside of its tests";
+  return `${file} ${name}`.slice(0, MAX_NAME);
 }
 
 /** Reads results, and keeps all that was printed. */

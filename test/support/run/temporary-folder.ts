@@ -11,15 +11,26 @@ const NEEDED_BYTES = 6 * 1024 ** 3;
 /**
  * Points `TMPDIR`, unless it is set, to a new folder in memory: creating and deleting files takes a third of the
  * processor time there, and nothing waits for a disk. Programs are run from there, so it is not used where it forbids that.
- * @returns a function that removes the folder with what tests left in it
+ * The folder is removed when this process ends, with what tests left in it.
  */
-export function useMemoryForTemporaryFiles(): () => void {
-  if (process.env.TMPDIR !== undefined || !hasRoom()) return () => {};
+export function useMemoryForTemporaryFiles(): void {
+  if (process.env.TMPDIR !== undefined || !hasRoom()) return;
   const folder = mkdtempSync(join(IN_MEMORY, "svc-run-"));
   // PostgreSQL and scripts run as users of their own.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
-  return () => rmSync(folder, { recursive: true, force: true });
+  removeAtExit(folder);
+}
+
+/** Removes a folder when this process ends; a run does not fail by what cannot be removed. */
+export function removeAtExit(folder: string): void {
+  process.on("exit", () => {
+    try {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    } catch (cause) {
+      console.error(`${folder} could not be removed: ${String(cause)}`);
+    }
+  });
 }
 
 function hasRoom(): boolean {

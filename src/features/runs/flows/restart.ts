@@ -42,6 +42,8 @@ export function requireRestartable(job: Job): void {
   if (!isFlow(job.kind)) {
     throw new BadRequest(`job ${job.id} is not a run of a flow: it is of kind ${job.kind}`);
   }
+  if (job.kind === "singlestepflow")
+    throw new BadRequest(`job ${job.id} is a run of a script, which has no steps: run the script again`);
   if (job.state !== "completed") throw new BadRequest(`run ${job.id} has not ended: it is ${job.state}`);
 }
 

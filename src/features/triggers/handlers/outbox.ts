@@ -2,10 +2,10 @@
  * Transactional outbox of handlers: the transaction that completes a job inserts a row per handler to start. So each
  * failure is handled exactly once, whatever happens to the server. Successful jobs without a schedule cost nothing.
  *
- * Every completion calls `recordHandlerCalls` (as `on.jobEnded`): steps and scripts by `completeWithTransition`, queued jobs
- * when they are canceled. It also counts the runs of schedules. `handler-task.ts` then runs `start-handler.ts`, which
- * deletes the row in the transaction that inserts the handler's job. Jobs that the server starts for no user run as a
- * group (`submit-as-group.ts`).
+ * Every completion calls `recordHandlerCalls` (as `on.jobEnded`): steps and scripts by `completeWithTransition`, queued
+ * jobs when they are canceled. It also counts the runs of schedules. `handler-task.ts` then runs `start-handler.ts`,
+ * which deletes the row in the transaction that inserts the handler's job. Jobs that the server starts for no user run
+ * as a group (`submit-as-group.ts`).
  */
 import type { Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";

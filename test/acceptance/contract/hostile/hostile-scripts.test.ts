@@ -8,7 +8,7 @@ let ask: Ask;
 let token: string;
 
 beforeAll(async () => {
-  server = await startTestServer({ max_result_mb: 1, max_stream_mb: 1, workers: 1 });
+  server = await startTestServer({ max_result_mb: 1, max_stream_mb: 1, workers: 1, blank_children: 1 });
   ({ ask, token } = await server.workspace());
   await deploy(ask, "acme", "u/admin/fine", "export const main = (n: number) => n + 1");
 });

@@ -138,6 +138,8 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
     mayRestart &&
     job.type === "CompletedJob" &&
     !job.is_flow_step &&
+    // The retries of a script are no steps of it.
+    job.job_kind !== "singlestepflow" &&
     nodes.some(({ id }) => id === selected) &&
     selected !== "preprocessor" &&
     (job.job_kind === "flow" || member?.operator === false);
