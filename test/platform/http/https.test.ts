@@ -121,7 +121,8 @@ describe("https", () => {
     expect(await shown()).toBe(first);
     renameSync(join(folder, "next-key.pem"), own("key"));
     const second = await until(async () => {
-      const now = await shown();
+      // A connection is reset if the listener closes before it has accepted it.
+      const now = await shown().catch(() => first);
       return now === first ? undefined : now;
     }, "the new certificate");
     expect(await (await underWay).json()).toBe("whole");

@@ -1,8 +1,8 @@
 /** Reads the outcome of a program that replaced its child process, from the files that it wrote. */
 import { join } from "node:path";
+import { readOwnFile } from "../../../lib/files/own-file.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { Child } from "../process/child.ts";
-import { readOwnFile } from "../process/result-file.ts";
 import type { ChildExit, JobError, RunOutcome } from "../types.ts";
 import { createExitFailure, createFailure } from "./outcomes.ts";
 

@@ -5,6 +5,7 @@
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { readOwnFile } from "../../../lib/files/own-file.ts";
 import {
   formatPythonLock,
   getInstallationFolderName,
@@ -13,7 +14,6 @@ import {
   parsePythonLock,
 } from "../../languages/python/lock-text.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
-import { readOwnFile } from "../process/result-file.ts";
 import type { Python } from "../sandbox/walls/find-python.ts";
 import type { LockOptions, PythonIndex } from "../types.ts";
 import { findNamedPaths, publishFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";

@@ -3,13 +3,13 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { readOwnFile } from "../../../lib/files/own-file.ts";
 import { removeUrlCredentials } from "../../../lib/text/url-credentials.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
 import { findAdapter } from "../../languages/programs/table.ts";
 import type { PackageBuild, PackageFolder } from "../../languages/programs/types.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import { findNamedPaths, type ToolOutcome, type ToolRequest } from "../packages/tool.ts";
-import { readOwnFile } from "../process/result-file.ts";
 import type { LockOptions } from "../types.ts";
 import { findTool, type Tool } from "./tools.ts";
 

@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BadRequest } from "../../../lib/errors.ts";
+import { readOwnFile } from "../../../lib/files/own-file.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
 import { findAdapter, findCompilation, findPackageBuild } from "../../languages/programs/table.ts";
 import { PROGRAM_FILE } from "../files/source-tree.ts";
 import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
-import { readOwnFile } from "../process/result-file.ts";
 import type { RunnableVersion } from "../types.ts";
 import { BUILD_TIMEOUT_MS, findBuildTool } from "./build.ts";
 import { requireStandardLibrary } from "./packages.ts";

@@ -1,9 +1,9 @@
-/** Reads files that a script has written, with the server's rights. */
+/** Reads files that others have written, such as scripts, with the rights of the server. */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 
 /**
- * Reads a file written by a script; `bytes` is absent if it is larger than `limit` bytes. As it is read with the server's
+ * Reads a file that somebody else could write; `bytes` is absent if it is larger than `limit` bytes. As it is read with the server's
  * rights, only a regular file with a single link counts: no links to the server's files, no endless pipes.
  */
 export async function readOwnFile(
