@@ -3,8 +3,8 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 
 /**
- * Reads a file that somebody else could write; `bytes` is absent if it is larger than `limit` bytes. As it is read with the server's
- * rights, only a regular file with a single link counts: no links to the server's files, no endless pipes.
+ * Reads a file that somebody else could write; `bytes` is absent if it is larger than `limit` bytes. As it is read with
+ * the server's rights, only a regular file with a single link counts: no links to the server's files, no endless pipes.
  */
 export async function readOwnFile(
   path: string,
