@@ -53,8 +53,8 @@ async function furnish(): Promise<void> {
       script_hash: hash,
       concurrency_key: "acme/x",
     });
-    // Nobody is told of them: the next server finds those that are due.
-    rows.push(n % 2 === 0 ? { ...row, scheduled_for: now } : row);
+    // Nobody is told of them: the next server finds those that are due. This one would run them while it stops.
+    rows.push(n % 2 === 0 ? { ...row, scheduled_for: new Date(now.getTime() + 2_000) } : row);
   }
   await server.server.app.db.write(async (tx) => {
     for (let at = 0; at < rows.length; at += 100) await tx.insert(jobs).values(rows.slice(at, at + 100));
