@@ -56,6 +56,11 @@ export function isFlow(kind: JobKind): boolean {
 
 /** Kinds of the runs of deployed scripts. */
 export const SCRIPT_RUN_KINDS = ["script", "singlestepflow"] as const satisfies JobKind[];
+
+export function isScriptRun(kind: JobKind): boolean {
+  return (SCRIPT_RUN_KINDS as readonly JobKind[]).includes(kind);
+}
+
 /** Kinds of the runs of deployed scripts and flows. */
 export const RUN_KINDS = [...SCRIPT_RUN_KINDS, "flow"] as const satisfies JobKind[];
 

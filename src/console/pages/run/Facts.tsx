@@ -4,6 +4,7 @@ import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
 import { type Fact, FactList } from "../../parts/items/FactList.tsx";
 import { linkTo } from "../../parts/places.ts";
+import { findDeployedRunnable } from "../../parts/run-state.tsx";
 import { formatDuration, Moment } from "../../parts/time.tsx";
 import { TRIGGER_KINDS } from "../../parts/triggers/trigger-kinds.ts";
 
@@ -51,14 +52,15 @@ export function Facts({ workspace, job, memory }: Props) {
         {job.worker}
       </span>,
     ]);
+  const runnable = findDeployedRunnable(job);
   if (job.script_hash)
     facts.push([
       "Version",
-      job.script_path && job.job_kind === "script" ? (
+      runnable?.kind === "script" ? (
         <Anchor
           key=""
           component={Link}
-          href={linkTo.scriptVersion(workspace, job.script_path, job.script_hash)}
+          href={linkTo.scriptVersion(workspace, runnable.path, job.script_hash)}
           className="mono"
         >
           {job.script_hash}

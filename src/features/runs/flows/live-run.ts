@@ -247,7 +247,17 @@ export function createInnerFrame({ flow, frame }: LiveFrame, module: string, bod
   return body.of === "loop" || early_return === undefined ? { modules } : { modules, early_return };
 }
 
+/** Like `toRunnableFlow`, for a retried run of a script: its step takes the run's arguments as they are. */
+export function toRetriedScript(flow: StoredFlow): FlowValue {
+  const value = toRunnableFlow(flow);
+  for (const step of value.modules) if (step.value.type === "script") step.value.takes_flow_input = true;
+  return value;
+}
+
 async function loadFlowValue(app: App, job: Job): Promise<FlowValue> {
-  if (job.raw_flow !== null) return toRunnableFlow(parseSchemaJson(job.raw_flow) as StoredFlow);
+  if (job.raw_flow !== null) {
+    const stored = parseSchemaJson(job.raw_flow) as StoredFlow;
+    return job.kind === "singlestepflow" ? toRetriedScript(stored) : toRunnableFlow(stored);
+  }
   return getFlowValue(app, job.workspace_id, job.flow_version ?? 0);
 }

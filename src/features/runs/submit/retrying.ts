@@ -1,5 +1,7 @@
 /** Retries of scripts that triggers start. */
-import type { FlowValue, Retry } from "../../../engines/flow-engine/types.ts";
+import type { Retry } from "../../../engines/flow-engine/types.ts";
+import type { StoredFlow } from "../../code/flows/value/walk-steps.ts";
+import { toRetriedScript } from "../flows/live-run.ts";
 import type { Submission } from "./submission.ts";
 import { findPreprocessorParameters, type Runnable } from "./target.ts";
 
@@ -15,23 +17,22 @@ export function addRetries(
   retry: Retry | null | undefined,
 ): Submission {
   if (!retry || found.kind !== "script" || submission.delete_after_use) return submission;
-  const { script_path: path } = submission;
-  const step = { type: "script", path, input_transforms: {}, takes_flow_input: true };
-  const preprocessor = { id: "preprocessor", value: { type: "script", path, input_transforms: {} } };
-  const value = {
-    ...(findPreprocessorParameters(found) ? { preprocessor_module: preprocessor } : {}),
-    modules: [{ id: "a", value: step, retry }],
-  } as FlowValue;
+  const { script_path: path, script_hash: hash } = submission;
+  // All attempts run the same version.
+  const value = { type: "script", path, hash };
+  const flow: StoredFlow = {
+    ...(findPreprocessorParameters(found) ? { preprocessor_module: { value } } : {}),
+    modules: [{ id: "a", value, retry }],
+  };
   return {
     ...submission,
     kind: "singlestepflow",
-    script_hash: undefined,
     language: undefined,
     tag: "flow",
     timeout_s: undefined,
     cache_ttl: undefined,
     concurrency: undefined,
-    flow: { version: undefined, value },
-    raw_flow: JSON.stringify(value),
+    flow: { version: undefined, value: toRetriedScript(flow) },
+    raw_flow: JSON.stringify(flow),
   };
 }

@@ -56,13 +56,16 @@ async function createRoute(script: string, more: object = {}) {
 /** A server that refuses the first two requests of each address. */
 const upstream = Bun.serve({
   port: 0,
-  fetch({ url }) {
+  async fetch({ url }) {
     const asked = (counts.get(url) ?? 0) + 1;
     counts.set(url, asked);
+    await held.get(new URL(url).pathname);
     return new Response(String(asked), { status: asked > 2 ? 200 : 503 });
   },
 });
 const counts = new Map<string, number>();
+/** What requests of a path wait for. */
+const held = new Map<string, Promise<void>>();
 afterAll(() => upstream.stop(true));
 
 test("a synchronous route answers what the last attempt returned", async () => {
@@ -108,6 +111,39 @@ describe("an asynchronous route", () => {
     expect(await endOf(id)).toMatchObject(run);
     const again = await expectOk(ask("POST", "/w/acme/jobs/run/batch_rerun_jobs", { job_ids: [id] }));
     expect(await endOf(again.text.trim())).toMatchObject({ job_kind: "script", result: { given: "x" } });
+    const restarted = await ask("POST", `/w/acme/jobs/restart/f/${id}`, { step_id: "a" });
+    expect([restarted.status, restarted.text]).toEqual([
+      400,
+      expect.stringContaining("is a run of a script, which has no steps"),
+    ]);
+  });
+
+  test("makes a run of one version: all its attempts, and a rerun, are of the version it began with", async () => {
+    const code = (version: number) => `export const main = async (url: string) => {
+        const response = await fetch(url);
+        if (!response.ok) throw new Error("not yet");
+        return ${version};
+      };`;
+    const first = await deploy(ask, "acme", "u/admin/changing", code(1));
+    const retry = { constant: { attempts: 2, seconds: 0 } };
+    const call = await createRoute("changing", { request_type: "async", retry });
+    const release = Promise.withResolvers<void>();
+    held.set("/changing", release.promise);
+    const { text } = await call({ url: `${upstream.url}changing` });
+    await until(async () => counts.get(`${upstream.url}changing`), "the first attempt");
+    await deploy(ask, "acme", "u/admin/changing", code(2));
+    release.resolve();
+    expect(await endOf(text)).toMatchObject({ script_hash: first, result: 1 });
+    const groups = await expectOk(ask("POST", "/w/acme/jobs/list_selected_job_groups", [text]));
+    const group = { kind: "script", script_path: "u/admin/changing" };
+    expect(groups.json()).toMatchObject([{ ...group, schemas: [{ script_hash: first, job_ids: [text] }] }]);
+    const rerun = async (use_latest_version: boolean) => {
+      const script_options_by_path = { "u/admin/changing": { use_latest_version } };
+      const body = { job_ids: [text], script_options_by_path };
+      const again = await expectOk(ask("POST", "/w/acme/jobs/run/batch_rerun_jobs", body));
+      return (await endOf(again.text.trim())).result;
+    };
+    expect([await rerun(false), await rerun(true)]).toEqual([1, 2]);
   });
 
   test("makes a run that is canceled together with the others of its script", async () => {
@@ -159,6 +195,18 @@ test.each(["whole", "python"])("all that the preprocessor returns is passed to m
   expect(plain.json()).toEqual(
     script === "python" ? ["body", "default", { more: 1 }] : { got: "body", missing: "default", more: 1 },
   );
+});
+
+test("a step of another flow gets its own inputs, whatever it says of a flow's", async () => {
+  const inputs = {
+    url: { type: "static", value: `${upstream.url}step` },
+    given: { type: "static", value: "own" },
+  };
+  const step = { type: "script", path: "u/admin/calls", input_transforms: inputs, takes_flow_input: true };
+  const value = { modules: [{ id: "a", value: step, retry }] };
+  const args = { url: `${upstream.url}step`, given: "the flow's" };
+  const answer = await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/preview_flow", { value, args }));
+  expect(answer.json()).toMatchObject({ given: "own" });
 });
 
 test("a script of which nothing is stored is not retried", async () => {

@@ -166,8 +166,7 @@ function toPathReference(stored: StoredObject, type: "script" | "flow"): FlowMod
   const input_transforms = toInputs(stored.input_transforms);
   if (type === "flow") return { type, input_transforms, path };
   const more = { hash: toText(stored.hash), tag_override: toText(stored.tag_override) };
-  const takes_flow_input = toBoolean(stored.takes_flow_input);
-  return omitUndefined<FlowModuleValue>({ type, input_transforms, path, ...more, takes_flow_input });
+  return omitUndefined<FlowModuleValue>({ type, input_transforms, path, ...more });
 }
 
 function toLoop(stored: StoredObject, type: "forloopflow" | "whileloopflow", ids: StepIds): FlowModuleValue {

@@ -6,11 +6,12 @@ import { createUuid } from "../../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import type { RunOwner } from "../../../../platform/app/person.ts";
 import { toLimitOffset } from "../../../../platform/http/operation.ts";
+import { SCRIPT_RUN_KINDS } from "../../../../platform/queue/states.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import * as flows from "../../../code/flows/service.ts";
 import * as scripts from "../../../code/scripts/service.ts";
 import { hasSucceeded, lightColumns } from "../../job/records.ts";
-import { createJobQuery } from "../lists/filters.ts";
+import { createJobQuery, isNoAttempt } from "../lists/filters.ts";
 import { readRows } from "../lists/job-scan.ts";
 import { listPageOfIds } from "../lists/pages.ts";
 import { inputs, type SavedInput } from "./tables.ts";
@@ -74,9 +75,11 @@ export async function listInputHistory(
   const { runnable_id, runnable_type } = runnable;
   const which =
     runnable_type === "ScriptHash" ? { script_hash: runnable_id } : { script_path_exact: runnable_id };
-  const [kind, preview] = runnable_type === "FlowPath" ? ["flow", "flowpreview"] : ["script", "preview"];
-  const filters = { ...which, job_kinds: include_preview ? `${kind},${preview}` : kind, args };
-  const selection = createJobQuery(ctx, ctx.caller.member.workspace_id, filters, "completed");
+  const [kinds, preview] =
+    runnable_type === "FlowPath" ? ["flow", "flowpreview"] : [SCRIPT_RUN_KINDS.join(","), "preview"];
+  const filters = { ...which, job_kinds: include_preview ? `${kinds},${preview}` : kinds, args };
+  const query = createJobQuery(ctx, ctx.caller.member.workspace_id, filters, "completed");
+  const selection = { ...query, filters: and(query.filters, isNoAttempt) };
   const found = await readRows(
     ctx.app,
     lightColumns,

@@ -246,6 +246,10 @@ function* kindFilters(filters: Filters): Generator<SQL> {
   }
 }
 
+/** SQL condition: the job is not an attempt of a retried run of a script, which is in the lists itself. */
+export const isNoAttempt = sql`NOT EXISTS (
+  SELECT 1 FROM ${jobs} AS run WHERE run.id = ${jobs.parent_job} AND run.kind = 'singlestepflow')`;
+
 /** Start of a job, or its creation if it has not started. */
 const startOrCreation = sql`coalesce(${jobs.started_at}, ${jobs.created_at})`;
 

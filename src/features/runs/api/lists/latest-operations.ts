@@ -1,13 +1,14 @@
 /** Reads the latest run of each of some scripts and flows. */
-import { and, desc, eq, lte, ne, notInArray, or } from "drizzle-orm";
+import { and, desc, eq, inArray, lte, ne, notInArray, or } from "drizzle-orm";
 import { z } from "zod";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
-import type { JobState } from "../../../../platform/queue/states.ts";
+import { isScriptRun, type JobState, SCRIPT_RUN_KINDS } from "../../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { JobRecord, lightColumns, toJobSummary } from "../../job/records.ts";
 import { canReadJob, selectVisibleJobs } from "../../submit/job-rights.ts";
+import { isNoAttempt } from "./filters.ts";
 import {
   createScanOrder,
   createScanTurn,
@@ -32,6 +33,7 @@ type Runnable = z.output<typeof Runnable>;
 const columns = {
   id: jobs.id,
   kind: jobs.kind,
+  parent_job: jobs.parent_job,
   state: jobs.state,
   scheduled_for: jobs.scheduled_for,
   concurrency_blocked: jobs.concurrency_blocked,
@@ -66,6 +68,13 @@ async function readNewest(app: App, workspace: string, paths: string[], limit: n
   return found.sort((a, b) => b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? 1 : -1));
 }
 
+/** Finds the retried runs of scripts whose attempts are among some jobs. */
+async function findRetriedRuns(app: App, found: Found[]): Promise<Set<string | null>> {
+  const parents = new Set(found.flatMap(({ parent_job }) => parent_job ?? []));
+  const rows = await readRows(app, { id: jobs.id, kind: jobs.kind }, [...parents]);
+  return new Set(rows.filter(({ kind }) => kind === "singlestepflow").map(({ id }) => id));
+}
+
 const keyOf = ({ kind, path }: Runnable) => `${kind} ${path}`;
 
 const NOT_BEGUN: JobState[] = ["planned", "held"];
@@ -90,10 +99,13 @@ async function findLatest(ctx: WorkspaceContext, workspace: string, items: Runna
   const read = new Map<string, number>();
   const now = ctx.app.clock();
   const paths = [...new Set(items.map(({ path }) => path))];
-  for (const job of await readNewest(ctx.app, workspace, paths, NEWEST_JOBS)) {
+  const newest = await readNewest(ctx.app, workspace, paths, NEWEST_JOBS);
+  const retried = await findRetriedRuns(ctx.app, newest);
+  for (const job of newest) {
     const path = job.script_path!;
     read.set(path, (read.get(path) ?? 0) + 1);
-    const key = `${job.kind} ${path}`;
+    if (retried.has(job.parent_job)) continue;
+    const key = `${isScriptRun(job.kind) ? "script" : job.kind} ${path}`;
     if (isRun(job, now) && !latest.has(key) && canReadJob(ctx.caller, job)) latest.set(key, job.id);
   }
   const missing = items.filter((item) => !latest.has(keyOf(item)) && read.get(item.path) === NEWEST_JOBS);
@@ -115,7 +127,13 @@ async function searchOlder(
   try {
     for (const item of items) {
       const base = and(eq(jobs.workspace_id, workspace), eq(jobs.script_path, item.path));
-      const filters = and(eq(jobs.kind, item.kind), runsSoFar(app.clock()), selectVisibleJobs(caller));
+      const kinds = item.kind === "script" ? SCRIPT_RUN_KINDS : [item.kind];
+      const filters = and(
+        inArray(jobs.kind, kinds),
+        isNoAttempt,
+        runsSoFar(app.clock()),
+        selectVisibleJobs(caller),
+      );
       const selection: JobQuery = { base, filters, sets: [], signal, budget, scan };
       for await (const slice of scanInSlices(app, selection)) {
         const [found] = await app.db.read

@@ -3,6 +3,7 @@ import { and, eq, type SQL } from "drizzle-orm";
 import { z } from "zod";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import { isScriptRun } from "../../../../platform/queue/states.ts";
 import { flows, flowVersions } from "../../../code/flows/tables.ts";
 import type { Script } from "../../../code/scripts/tables.ts";
 import { findLiveScript, findScriptVersion } from "../../../code/scripts/versions.ts";
@@ -33,7 +34,8 @@ export async function groupJobsByTarget(
 ): Promise<JobGroup[]> {
   const found = { script: new Map<string, JobsByVersion>(), flow: new Map<string, JobsByVersion>() };
   for (const job of await readRows(ctx.app, lightColumns, [...new Set(ids)])) {
-    const { kind, script_path } = job;
+    const { script_path } = job;
+    const kind = isScriptRun(job.kind) ? "script" : job.kind;
     if (job.workspace_id !== workspace || script_path === null || !canReadJob(ctx.caller, job)) continue;
     if (kind !== "script" && kind !== "flow") continue;
     const version = kind === "script" ? job.script_hash : job.flow_version;

@@ -6,6 +6,7 @@ import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
 import { mergeMembers } from "../../../../lib/json/json.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, queryInteger, responds } from "../../../../platform/http/operation.ts";
+import { isScriptRun } from "../../../../platform/queue/states.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { getJob } from "../../submit/find-and-cancel.ts";
 import { createSubmission, type Submission } from "../../submit/submission.ts";
@@ -37,13 +38,9 @@ const BatchRerun = z.object({
 /** Finds the targets of a rerun: the version that ran, and the current one; undefined for an undeployed one. */
 function findRerunTargets({ kind, script_path, script_hash, flow_version }: Job): RerunTargets | undefined {
   if (script_path === null) return undefined;
-  if (kind === "script" && script_hash !== null) {
-    return { kind, path: script_path, same: { hash: script_hash }, latest: { path: script_path } };
-  }
-  // Its step runs the current version, whatever ran before.
-  if (kind === "singlestepflow") {
+  if (isScriptRun(kind) && script_hash !== null) {
     const latest = { path: script_path };
-    return { kind: "script", path: script_path, same: latest, latest };
+    return { kind: "script", path: script_path, same: { hash: script_hash }, latest };
   }
   if (kind !== "flow" || flow_version === null) return undefined;
   const same = { flow_version: String(flow_version) };

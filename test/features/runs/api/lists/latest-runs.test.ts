@@ -1,7 +1,7 @@
 /** The latest run of each of some scripts and flows. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { jobs, type NewJob } from "../../../../../src/platform/queue/tables.ts";
-import { type Ask, expectOk, startTestServer, type TestServer } from "../../../../support/harness.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../../support/harness.ts";
 import { completedRow, FUTURE, idOf, QUEUED } from "../../../../support/job-rows.ts";
 
 const MINUTE = 60_000;
@@ -43,6 +43,12 @@ addMany(100, "f/a/beneath", { ...QUEUED, state: "planned" });
 addMany(100, "f/a/beneath", QUEUED);
 const unseen = addMany(5_100, "f/a/beneath", { visible_to_owner: false });
 
+const retried = { kind: "singlestepflow", script_hash: null, language: null, tag: "flow" } as const;
+const once = add("f/a/retried", retried);
+add("f/a/retried", { parent_job: once, flow_step_id: "a" });
+const again = add("f/a/retried-often", retried);
+addMany(3, "f/a/retried-often", { parent_job: again, flow_step_id: "a" });
+
 const paths = [
   "old",
   "busy",
@@ -55,6 +61,8 @@ const paths = [
   "written",
   "beneath",
   "never",
+  "retried",
+  "retried-often",
 ];
 const items = [
   ...paths.map((name) => ({ kind: "script", path: `f/a/${name}` })),
@@ -84,6 +92,8 @@ test("each has the run that was made last, however long ago, and none if it has 
     queued,
     limited,
     unseen.at(-1)!,
+    once,
+    again,
     flow,
   ]);
   expect(found.every((job) => job.args === undefined)).toBe(true);
@@ -93,7 +103,14 @@ test("who may not see all runs gets the latest of those they may see", async () 
   await expectOk(ask("POST", "/w/acme/folders/create", { name: "a", extra_perms: { "u/bob": false } }));
   const { ask: bob } = await server.member("acme", "bob");
   const found = (await latest(bob)).map(({ id }) => id);
-  expect(found).toEqual([old, step, script, scheduled, shown, queued, limited, beneath, flow]);
+  expect(found).toEqual([old, step, script, scheduled, shown, queued, limited, beneath, once, again, flow]);
+});
+
+test("the input history of a script has its retried runs, not their attempts", async () => {
+  await deploy(ask, "acme", "f/a/retried-often", "export const main = () => 1");
+  const query = "runnable_id=f/a/retried-often&runnable_type=ScriptPath";
+  const history = (await expectOk(ask("GET", `/w/acme/inputs/history?${query}`))).json<{ id: string }[]>();
+  expect(history.map(({ id }) => id)).toEqual([again]);
 });
 
 test("more items than a page of Home has are refused", async () => {
