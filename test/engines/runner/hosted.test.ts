@@ -124,6 +124,7 @@ echo "{\\"host\\": $PPID, \\"pid\\": $$, \\"seen\\": \\"$seen\\", \\"own\\": $ow
     const [host, before] = (await script.run()).split(" ").map(Number);
     const waiting = await waitingBelow(host);
     process.kill(waiting, "SIGKILL");
+    await until(async () => !(await isAlive(waiting)), "its end");
     const [same, pid] = (await script.run()).split(" ").map(Number);
     expect(same).toBe(host);
     expect([before, waiting]).not.toContain(pid);
