@@ -201,9 +201,9 @@ const COMPOSER = `<?php
 $read = fn($path) => is_string($path) ? @file_get_contents($path) : null;
 if ($argv[1] === 'update') {
     $settings = json_decode($read(getenv('COMPOSER_HOME') . '/config.json'));
-    $names = ['SSL_CERT_FILE', 'COMPOSER_CAFILE', 'COMPOSER_CAPATH'];
+    $names = ['SSL_CERT_FILE', 'COMPOSER_CAFILE', 'COMPOSER_CAPATH', 'SSL_CERT_DIR'];
     $certificates = array_map('getenv', $names);
-    $certificates[2] .= '/ca.pem';
+    foreach ([2, 3] as $nth) $certificates[$nth] = preg_replace('/^.*:/', '', $certificates[$nth]) . '/ca.pem';
     file_put_contents('composer.lock', json_encode([
         'secrets' => [$read('FOLDER/tools/secret'), $read('FOLDER/links/secret'), $read('FOLDER/outside/secret')],
         'certificates' => array_map($read, [...$certificates, $settings->config->cafile]),
@@ -229,6 +229,7 @@ switch (array_key_first((array) json_decode($read('composer.json'))->require)) {
 `;
 
 describe.skipIf(!Bun.which("php"))("a package client outside of the system's folders", () => {
+  const SETTINGS = "PATH COMPOSER_HOME SSL_CERT_FILE SSL_CERT_DIR COMPOSER_CAFILE COMPOSER_CAPATH".split(" ");
   const before = { ...process.env };
   const clients = installClients({ composer: COMPOSER });
   const inFolder = (name: string) => join(clients.folder, name);
@@ -236,9 +237,9 @@ describe.skipIf(!Bun.which("php"))("a package client outside of the system's fol
   const repository = { type: "composer", canonical: false };
 
   beforeAll(() => {
-    for (const name of ["home", "outside", "certificates"]) mkdirSync(inFolder(name));
-    for (const name of ["one.pem", "two.pem", "three.pem", "certificates/ca.pem", "outside/secret"])
-      writeFileSync(inFolder(name), name);
+    for (const name of ["home", "outside", "certificates", "more"]) mkdirSync(inFolder(name));
+    const pems = ["one.pem", "two.pem", "three.pem", "certificates/ca.pem", "more/ca.pem"];
+    for (const name of [...pems, "outside/secret"]) writeFileSync(inFolder(name), name);
     symlinkSync("one.pem", inFolder("link.pem"));
     chmodSync(inFolder("outside/secret"), 0o600);
     const url = "http://ann:not-for-scripts@127.0.0.1:9/";
@@ -253,13 +254,12 @@ describe.skipIf(!Bun.which("php"))("a package client outside of the system's fol
       SSL_CERT_FILE: inFolder("link.pem"),
       COMPOSER_CAFILE: inFolder("two.pem"),
       COMPOSER_CAPATH: inFolder("certificates"),
+      SSL_CERT_DIR: `/etc/ssl/certs:${inFolder("more")}`,
     });
   });
   afterAll(() => {
-    for (const name of ["PATH", "COMPOSER_HOME", "SSL_CERT_FILE", "COMPOSER_CAFILE", "COMPOSER_CAPATH"]) {
-      if (before[name] === undefined) delete process.env[name];
-      else process.env[name] = before[name];
-    }
+    for (const name of SETTINGS) delete process.env[name];
+    Object.assign(process.env, before);
     clients[Symbol.dispose]();
   });
 
@@ -267,7 +267,7 @@ describe.skipIf(!Bun.which("php"))("a package client outside of the system's fol
     const { lock } = await deployed("u/admin/php_places", "php", script("some/greeting"));
     expect(JSON.parse(lock!)).toMatchObject({
       secrets: [false, false, false],
-      certificates: ["one.pem", "two.pem", "certificates/ca.pem", "three.pem"],
+      certificates: ["one.pem", "two.pem", "certificates/ca.pem", "more/ca.pem", "three.pem"],
     });
     expect(await run("u/admin/php_places")).toBe("hello");
   });

@@ -1,10 +1,13 @@
 /** Languages whose program is on the machine: signature, arguments, results, errors, walls. Without it a word is said. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { PROGRAMS } from "../../../src/engines/languages/programs/table.ts";
 import {
   type Ask,
   deploy,
   expectOk,
+  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -184,3 +187,28 @@ describe.each(Object.entries(CASES))("%s", (language, script) => {
     });
   });
 });
+
+test.skipIf(!Bun.which("php"))(
+  "PHP in a folder of other things can be run, and sees none of these",
+  async () => {
+    const { PATH } = process.env;
+    const folder = openFolder("svc-php-");
+    const [bin, secret] = [join(folder, "bin"), join(folder, "secret")];
+    mkdirSync(bin);
+    copyFileSync(realpathSync(Bun.which("php")!), join(bin, "php"));
+    writeFileSync(secret, "not-for-scripts");
+    process.env.PATH = `${bin}:${PATH}`;
+    try {
+      const content = `<?php
+function main() {
+    return [PHP_BINARY, @file_get_contents('${secret}'), extension_loaded('ctype')];
+}`;
+      const body = { content, language: "php", args: {} };
+      const answer = await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/preview", body));
+      expect(answer.json()).toEqual([join(bin, "php"), false, true]);
+    } finally {
+      process.env.PATH = PATH;
+      rmSync(folder, { recursive: true });
+    }
+  },
+);

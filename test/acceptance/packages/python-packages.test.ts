@@ -1,6 +1,6 @@
 /** Packages of Python scripts: found at deploy, locked, installed once, by the real pip from a local index. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
 import { installClients } from "../../support/peers/package-clients.ts";
@@ -273,22 +273,27 @@ def main():
 const UV = `#!/bin/sh
 case "$2" in
   compile) echo "seen==1.0" > requirements.txt ;;
-  *) echo "SEEN = '$(cat "$SSL_CERT_FILE" FOLDER/tools/secret FOLDER/links/secret)'" > made/packages/seen.py ;;
+  *) echo "SEEN = '$(cat "$SSL_CERT_FILE" "$SSL_CERT_DIR/ca.pem" FOLDER/tools/secret FOLDER/links/secret)'" > made/packages/seen.py ;;
 esac
 `;
 
 test("uv in a user's folder is run, and reads the certificates of its settings, but nothing beside them", async () => {
-  const { PATH, SSL_CERT_FILE } = process.env;
+  const { PATH, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
   using clients = installClients({ uv: UV });
   const certificates = join(clients.folder, "certificates.pem");
   writeFileSync(certificates, "certificates");
-  Object.assign(process.env, { PATH: clients.path, SSL_CERT_FILE: certificates });
+  const more = join(clients.folder, "more");
+  mkdirSync(more);
+  writeFileSync(join(more, "ca.pem"), " in folders");
+  Object.assign(process.env, { PATH: clients.path, SSL_CERT_FILE: certificates, SSL_CERT_DIR: more });
   try {
     await deployed("u/admin/by_uv", "# requirements:\n# seen\nimport seen\ndef main(): return seen.SEEN");
-    expect(await run("u/admin/by_uv")).toBe("certificates");
+    expect(await run("u/admin/by_uv")).toBe("certificates in folders");
   } finally {
     process.env.PATH = PATH;
-    if (SSL_CERT_FILE === undefined) delete process.env.SSL_CERT_FILE;
-    else process.env.SSL_CERT_FILE = SSL_CERT_FILE;
+    for (const [name, before] of Object.entries({ SSL_CERT_FILE, SSL_CERT_DIR })) {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    }
   }
 });

@@ -30,7 +30,7 @@ export const bundler: PackageFolder = {
   tool: "bundle",
   install: "install Bundler (Debian: ruby-bundler)",
   // Building a gem runs code of its author, which reads all of this.
-  inherited: /^(SSL_CERT_FILE|BUNDLE_(MIRROR__.+|SSL_CA_CERT|RETRY|TIMEOUT))$/,
+  inherited: /^(SSL_CERT_(?:FILE|DIR)|BUNDLE_(MIRROR__.+|SSL_CA_CERT|RETRY|TIMEOUT))$/,
   environment: () => ({
     BUNDLE_SILENCE_ROOT_WARNING: "1",
     BUNDLE_DISABLE_VERSION_CHECK: "1",

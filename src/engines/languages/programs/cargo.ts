@@ -95,7 +95,7 @@ const NET_KEYS = ["offline", "retry"];
 const toVariables = (section: string, keys: string[]) =>
   `${section}_(?:${keys.map((key) => key.toUpperCase().replaceAll("-", "_")).join("|")})`;
 const INHERITED = new RegExp(
-  `^(?:SSL_CERT_FILE|CARGO_(?:${[
+  `^(?:SSL_CERT_(?:FILE|DIR)|CARGO_(?:${[
     "REGISTRY_DEFAULT",
     toVariables("REGISTRIES_[A-Z0-9_]+", ["index", "protocol"]),
     toVariables("HTTP", HTTP_KEYS),

@@ -31,7 +31,7 @@ export const composer: PackageFolder = {
   install: "install Composer (Debian: composer)",
   advice:
     /^(Loading |Updating |Info from |Your requirements could not|Problem \d|Potential causes|- A typo|- The package is not available|see <|- It's a private|Read <|Running update with)/,
-  inherited: /^(SSL_CERT_FILE|COMPOSER_(CAFILE|CAPATH|DISABLE_NETWORK|IPRESOLVE|PROCESS_TIMEOUT))$/,
+  inherited: /^(SSL_CERT_(?:FILE|DIR)|COMPOSER_(CAFILE|CAPATH|DISABLE_NETWORK|IPRESOLVE|PROCESS_TIMEOUT))$/,
   settings: {
     variable: "COMPOSER_HOME",
     folder: HOME,

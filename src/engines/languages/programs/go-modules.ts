@@ -24,7 +24,7 @@ export function createGoBuild(
   return {
     tool: "go",
     install: "install Go (Debian: golang-go)",
-    inherited: /^(GO(PROXY|PRIVATE|NOPROXY|SUMDB|NOSUMDB|INSECURE)|SSL_CERT_FILE)$/,
+    inherited: /^(GO(PROXY|PRIVATE|NOPROXY|SUMDB|NOSUMDB|INSECURE)|SSL_CERT_(?:FILE|DIR))$/,
     environment: () => ({
       CGO_ENABLED: "0",
       GO111MODULE: "on",

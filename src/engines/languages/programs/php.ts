@@ -10,14 +10,28 @@ const RULES: LexicalRules = {
   escape: "\\",
 };
 
+/** What PHP reads, one a line. The folder above its own may be a home directory. */
+const LOCATE = `
+$lib = dirname(PHP_BINARY, 2) . '/lib';
+$certificates = function_exists('openssl_get_cert_locations') ? openssl_get_cert_locations() : [];
+$paths = [
+    PHP_BINARY,
+    $lib,
+    $lib . '64',
+    ini_get('extension_dir'),
+    php_ini_loaded_file(),
+    ...explode(',', (string) php_ini_scanned_files()),
+    $certificates['default_cert_file'] ?? '',
+    $certificates['default_cert_dir'] ?? '',
+];
+$paths = array_filter(array_map('trim', $paths), fn($path) => $path !== '' && $path[0] === '/' && file_exists($path));
+echo implode(PHP_EOL, [PHP_BINARY, PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION, ...array_unique($paths)]);`;
+
 export const php: ProgramAdapter = {
   extension: "php",
   tool: "php",
   install: "install PHP 8 (Debian: php-cli)",
-  locate: [
-    "-r",
-    'echo PHP_BINARY, "\n", PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION, "\n", dirname(PHP_BINARY, 2);',
-  ],
+  locate: ["-r", LOCATE],
   syntax_check: {
     command: ["php", "-n", "-l"],
     error: /^(?:PHP )?(?:Parse|Fatal) error: +(?<message>.*) in \S+(?: input code)? on line (?<line>\d+)$/m,

@@ -8,7 +8,10 @@ export interface ProgramAdapter {
   tool: string;
   /** What to install if the program is missing. */
   install: string;
-  /** Arguments with which the program prints its installation folder, on the last line. */
+  /**
+   * Arguments with which the program prints its installation folder, on the last line; with three lines or more, these
+   * are its own path, its version, and one folder or file that it reads a line.
+   */
   locate: string[];
   /** Path of the program in that folder; undefined: `locate` prints the full path on the first line. */
   program?: string;

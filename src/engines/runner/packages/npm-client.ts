@@ -3,7 +3,7 @@ import type { Installer } from "../../languages/typescript/lock.ts";
 
 /** Environment variables passed to the installer: registry, proxies and certificates. */
 const INHERITED_VARIABLES =
-  /^(npm_config_registry|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file)$/i;
+  /^(npm_config_registry|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_(file|dir))$/i;
 
 /** Separates a registry's URL from its token in settings, as existing clients write them. */
 const TOKEN_MARK = ":_authToken=";

@@ -37,7 +37,7 @@ const TIMEOUT_MS = 10 * 60_000;
 const MAX_RESULT_BYTES = 50_000_000;
 /** Environment variables of the package clients, used if the instance's settings are absent. */
 const INHERITED_VARIABLES =
-  /^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|FIND_LINKS|NO_INDEX|CERT|PROXY|RETRIES|TIMEOUT|DEFAULT_TIMEOUT)|UV_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_INDEX|INDEX|FIND_LINKS|INSECURE_HOST|HTTP_RETRIES|HTTP_TIMEOUT)|SSL_CERT_FILE|REQUESTS_CA_BUNDLE|https?_proxy|HTTPS?_PROXY)$/;
+  /^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|FIND_LINKS|NO_INDEX|CERT|PROXY|RETRIES|TIMEOUT|DEFAULT_TIMEOUT)|UV_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_INDEX|INDEX|FIND_LINKS|INSECURE_HOST|HTTP_RETRIES|HTTP_TIMEOUT)|SSL_CERT_(FILE|DIR)|REQUESTS_CA_BUNDLE|https?_proxy|HTTPS?_PROXY)$/;
 
 export interface PipClient {
   /** Resolves requirements. @returns the lock's text @throws DependencyError with the package client's message */
@@ -57,7 +57,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
   async function run(request: Omit<ToolRequest, "kind" | "timeout_ms" | "environment">): Promise<void> {
     const environment = environmentFor(index());
     const named = Object.values(environment).flatMap((value) => value.split(/[\s,]+/));
-    const read = [...request.read, ...findNamedPaths([request.program, ...named])];
+    const read = [...request.read, ...findNamedPaths([request.program, ...named], environment)];
     const outcome = await runTool({
       ...request,
       kind: "package_client",

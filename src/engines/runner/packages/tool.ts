@@ -31,11 +31,14 @@ export interface ToolRequest {
 export type ToolOutcome = { exit: ChildExit; lastLines: string } | { stopped: JobError };
 
 /**
- * Lists the absolute paths among values that exist, such as certificate files of settings, and where their links lead.
- * A file stands for itself: beside it may be what no script should see.
+ * Lists the existing paths that a tool must be able to read: absolute ones among values, such as certificate files of
+ * settings, folders of certificates, and where their links lead. A file stands for itself: beside it may be what no
+ * script should see.
  */
-export function findNamedPaths(values: string[]): string[] {
-  const named = values.filter((value) => value.startsWith("/") && existsSync(value));
+export function findNamedPaths(values: string[], { SSL_CERT_DIR = "" }: Record<string, string>): string[] {
+  const named = [...values, ...SSL_CERT_DIR.split(":")].filter(
+    (value) => value.startsWith("/") && existsSync(value),
+  );
   return [...new Set(named.flatMap((path) => [path, realpathSync(path)]))];
 }
 

@@ -1,6 +1,7 @@
 /** Runs a program of the machine, such as a package client, in the sandbox and limits of jobs. */
-import { lchown, readdir } from "node:fs/promises";
+import { lchown } from "node:fs/promises";
 import { join } from "node:path";
+import { walkFolder } from "../../../lib/files/walk-folder.ts";
 import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
 import type { WatchedJob } from "../sandbox/watch/resource-watch.ts";
 import type { JobError, JobLimits } from "../types.ts";
@@ -46,7 +47,9 @@ export class ToolRun implements WatchedJob {
     const { request, child, max_log_bytes } = this.#o;
     const { folder } = child;
     for (const [name, text] of Object.entries(request.files)) await Bun.write(join(folder, name), text);
-    if (child.uid !== undefined) await chownFolder(folder, child.uid);
+    // No process of that user is running yet.
+    const { uid } = child;
+    if (uid !== undefined) for await (const path of walkFolder(folder)) await lchown(path, uid, uid);
     child.output.begin({ onLog: request.onLog, onStream: () => {}, max_bytes: max_log_bytes }, 0);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const abort = () => this.#stop({ name: "Canceled", message: `${request.name} was stopped` });
@@ -84,10 +87,4 @@ export class ToolRun implements WatchedJob {
 
 function timeoutMessage({ name, timeout_ms }: ToolRequest): string {
   return `${name} did not end within ${Math.round(timeout_ms / 60_000)} minutes and was stopped`;
-}
-
-/** Changes the owner of everything in a folder. No process of that user is running yet. */
-async function chownFolder(folder: string, uid: number): Promise<void> {
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
-    await lchown(join(entry.parentPath, entry.name), uid, uid);
 }

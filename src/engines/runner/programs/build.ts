@@ -49,7 +49,8 @@ export async function findBuildTool(
       files[`${settings.folder}/${settings.file}`] = readSettings(build.tool, text, settings);
   }
   const sources = findSourcePaths([...Object.values(inherited), ...Object.values(files)]);
-  const read = [...tool.folders, ...findNamedPaths([program, ...Object.values(inherited), ...sources])];
+  const named = findNamedPaths([program, ...Object.values(inherited), ...sources], inherited);
+  const read = [...tool.folders, ...named];
   const environment = { ...build.environment(tool.program), ...inherited };
   return { interpreter: tool, program, environment, files, read };
 }
@@ -96,9 +97,7 @@ export async function lockProgramPackages(
     ...options,
     async collect(folder) {
       for (const name of build.lock.results) {
-        results.push(
-          String((await readOwnFile(join(folder, name), MAX_LOCK_BYTES))?.bytes?.toString() ?? ""),
-        );
+        results.push((await readOwnFile(join(folder, name), MAX_LOCK_BYTES))?.bytes?.toString() ?? "");
       }
     },
   });

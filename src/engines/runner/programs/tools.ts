@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { Cache } from "../../../lib/async/cache.ts";
 import { findAdapter } from "../../languages/programs/table.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
+import { isPathWithin } from "../sandbox/walls/paths.ts";
 
 export interface Tool {
   program: string;
-  /** Folders it reads beside the system's. */
+  /** Folders and files it reads beside the system's. */
   folders: string[];
   /** Version that packages are installed for, if its packages are in folders. */
   version?: string | undefined;
@@ -34,14 +35,13 @@ async function locateTool(language: string, PATH: string): Promise<Tool> {
   if (!path) throw new DependencyError(`${tool} is not installed on this server: ${install}`);
   const asked = Bun.spawn([path, ...locate], { stdin: "ignore", stdout: "pipe", stderr: "ignore" });
   const lines = (await asked.stdout.text()).trim().split("\n");
-  const folder = lines.at(-1)!;
-  if ((await asked.exited) !== 0 || !folder.startsWith("/")) {
+  const folders = lines.slice(lines.length > 2 ? 2 : -1);
+  if ((await asked.exited) !== 0 || !folders.every((folder) => folder.startsWith("/"))) {
     throw new DependencyError(`${path} does not say where it is installed: ${install}`);
   }
-  const isOfSystem = folder === "/usr" || folder.startsWith("/usr/");
   return {
-    program: program === undefined ? lines[0]! : join(folder, program),
-    folders: isOfSystem ? [] : [folder],
+    program: program === undefined ? lines[0]! : join(folders[0]!, program),
+    folders: folders.filter((folder) => !isPathWithin(folder, "/usr")),
     version: lines.length > 2 ? lines[1] : undefined,
   };
 }

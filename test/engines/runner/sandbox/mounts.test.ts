@@ -20,3 +20,30 @@ test.skipIf(!Bun.which("bwrap"))("links are followed, in a folder that it sees a
   expect(ran.stderr.toString()).toContain("hidden/secret: No such file");
   expect(ran.stdout.toString()).toBe("text\ntext\n");
 });
+
+test.skipIf(!Bun.which("bwrap"))(
+  "a link that leads out of a folder that it sees works, and so does all it leads to",
+  () => {
+    const place = openFolder("svc-mounts-");
+    const at = (...names: string[]) => join(place, ...names);
+    for (const path of ["seen", "hops", "end/sub", "other/sub"]) mkdirSync(at(path), { recursive: true });
+    for (const path of ["end/file", "other/sub/file", "hops/secret", "other/secret"])
+      writeFileSync(at(path), "text\n");
+    symlinkSync(at("hops/next"), at("seen/link"));
+    symlinkSync("../end", at("hops/next"));
+    symlinkSync(at("other"), at("seen/above"));
+    const read = ["/usr", "/bin", "/lib", "/lib64", at("seen"), at("seen/link"), at("seen/above/sub")];
+    const walls = createBwrapArguments({ read, write: [], home: "/", isForOthers: false });
+    const open = ["seen/link/file", "hops/next/file", "end/file", "seen/above/sub/file", "other/sub/file"];
+    const hidden = ["hops/secret", "other/secret"];
+    const ran = Bun.spawnSync([
+      "bwrap",
+      ...walls,
+      "/bin/cat",
+      ...[...open, ...hidden].map((path) => at(path)),
+    ]);
+    rmSync(place, { recursive: true });
+    expect(ran.stdout.toString()).toBe("text\n".repeat(open.length));
+    expect(ran.stderr.toString().match(/[a-z]+\/secret: No such file/g)).toHaveLength(hidden.length);
+  },
+);

@@ -1,5 +1,5 @@
-import { chmod, lchown, lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, lchown, lstat } from "node:fs/promises";
+import { walkFolder } from "../../../../lib/files/walk-folder.ts";
 
 const READ = 0o444;
 const SEARCH_OR_RUN = 0o111;
@@ -17,15 +17,7 @@ export async function makeReadable(folder: string): Promise<void> {
   if (!stats.isDirectory()) throw new Error(`${folder} is not a folder`);
   const { uid, mode } = stats;
   if (uid === me && (mode & READ) === READ) return;
-  const folders = [folder];
-  for (let each = folders.pop(); each !== undefined; each = folders.pop()) {
-    // Not `recursive`, which follows links.
-    for (const entry of await readdir(each, { withFileTypes: true })) {
-      const path = join(each, entry.name);
-      await makeEntryReadable(path, me);
-      if (entry.isDirectory()) folders.push(path);
-    }
-  }
+  for await (const path of walkFolder(folder)) await makeEntryReadable(path, me);
   await makeEntryReadable(folder, me);
 }
 

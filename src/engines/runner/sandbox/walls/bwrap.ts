@@ -1,7 +1,7 @@
 /** Command line of bubblewrap around the launcher, which gives a child its own mounts and processes. */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname } from "node:path";
-import { isPathWithin } from "./paths.ts";
+import { isPathWithin, listSpellings } from "./paths.ts";
 
 interface Mounts {
   read: string[];
@@ -20,8 +20,11 @@ export const BWRAP_PROCESSES = 2;
 
 /** Creates the arguments of bubblewrap. @returns the arguments before the command */
 export function createBwrapArguments({ read: named, write, home, isForOthers }: Mounts): string[] {
+  const wanted = new Set(named.filter((path) => !path.startsWith("/proc/")).flatMap(listSpellings));
   // What is inside a mounted folder is there already, and bubblewrap cannot mount over a link.
-  const read = named.filter((path) => !named.some((folder) => folder !== path && isPathWithin(path, folder)));
+  const isInside = (path: string) =>
+    [...wanted].some((folder) => folder !== path && isPathWithin(path, folder));
+  const read = [...wanted].filter((path) => !isInside(path));
   const given = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--dev", "/dev", "--proc", "/proc"];
   for (const path of ["/tmp", "/dev/shm"]) {
     if (isForOthers) given.push("--perms", "1777");
@@ -29,7 +32,7 @@ export function createBwrapArguments({ read: named, write, home, isForOthers }: 
   }
   if (isForOthers)
     for (const path of listParentFolders([...read, ...write])) given.push("--perms", "0755", "--dir", path);
-  for (const path of read) if (!path.startsWith("/proc/")) given.push(...readOnlyArguments(path));
+  for (const path of read) given.push(...readOnlyArguments(path));
   for (const path of write) given.push("--bind", path, path);
   return [...given, "--chdir", home, "--"];
 }
@@ -43,7 +46,7 @@ function listParentFolders(paths: string[]): Set<string> {
     add(folder);
     found.add(folder);
   };
-  for (const path of paths) if (!path.startsWith("/proc/")) add(path);
+  for (const path of paths) add(path);
   return found;
 }
 

@@ -1,6 +1,6 @@
 /** System paths that scripts may read. */
-import { existsSync, readdirSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 
 /** Programs, libraries and their data. */
 const SYSTEM_PATHS = [
@@ -115,6 +115,40 @@ export function listPathsAround(folder: string, hole: string): string[] {
     const path = join(folder, name);
     return isPathWithin(hole, path) ? listPathsAround(path, hole) : [path];
   });
+}
+
+/** Maximum number of symbolic links in a path, as in the kernel. */
+const MAX_LINKS = 40;
+
+/** Lists the ways to write a path: as it is given, with its first link followed, and so on to the one without links. */
+export function listSpellings(path: string): string[] {
+  const found = [path];
+  for (let next = followFirstLink(path); next !== undefined && found.length <= MAX_LINKS; ) {
+    found.push(next);
+    next = followFirstLink(next);
+  }
+  return [...found, resolveLinks(path)];
+}
+
+function followFirstLink(path: string): string | undefined {
+  const names = path.split("/").slice(1);
+  let folder = "/";
+  for (const [nth, name] of names.entries()) {
+    const at = join(folder, name);
+    const target = readLink(at);
+    if (target !== undefined) return resolve(folder, target, ...names.slice(nth + 1));
+    folder = at;
+  }
+  return undefined;
+}
+
+/** Returns where a symbolic link leads to; undefined for anything else. */
+function readLink(path: string): string | undefined {
+  try {
+    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Resolves symbolic links; returns the path unchanged if it does not exist. */
