@@ -1,4 +1,5 @@
 /** Where a command finds its data: never in a new, empty instance. */
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -57,6 +58,12 @@ test("the nearest .svc above is used, else the one created by svc init", async (
   for (const folder of ["a/b/c", "elsewhere"]) mkdirSync(join(place.folder, folder), { recursive: true });
   const made = await runIn(place, "a", [...INIT, "--listen", "127.0.0.1:0", "--no-start"]);
   expect({ code: made.code, err: made.code === 0 ? "" : made.err }).toEqual({ code: 0, err: "" });
+  // A server of tests hashes passwords at a lower cost.
+  const database = new Database(join(place.folder, "a/.svc/svc.db"), { readonly: true });
+  expect(database.query("SELECT password_hash FROM users").all()).toEqual([
+    { password_hash: expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=\d+\$/) },
+  ]);
+  database.close();
   for (const folder of ["a", "a/b/c", "elsewhere"]) {
     const { code, out } = await runIn(place, folder, ["workspace", "list"]);
     expect({ folder, code, out }).toEqual({ folder, code: 0, out: expect.stringContaining("acme") });
