@@ -1,17 +1,15 @@
-import { Alert, Anchor } from "@mantine/core";
+import { Alert } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import { Link, useParams } from "wouter";
+import { useParams } from "wouter";
 import type { Answer } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { StoredDraft } from "../../../parts/editor/drafts.ts";
+import { EditorPage } from "../../../parts/editor/EditorPage.tsx";
 import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
 import { useDiscard, useDiscardNew } from "../../../parts/editor/use-discard.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { PageHead } from "../../../parts/PageHead.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo, useWorkspace } from "../../../parts/places.ts";
+import { useWorkspace } from "../../../parts/places.ts";
 import { type Draft, isArchivedQuery, scriptWithDraftQuery } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 
@@ -22,34 +20,12 @@ export default function EditPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(scriptWithDraftQuery(workspace, path));
-  const [attempt, setAttempt] = useState(0);
-  const isDeployed = found.data?.draft_only !== true;
-  const above = (
-    <Anchor
-      component={Link}
-      href={isDeployed ? linkTo.script(workspace, path) : linkTo.home(workspace)}
-      fz="sm"
-    >
-      {isDeployed ? path : "Home"}
-    </Anchor>
-  );
-  if (!found.data) {
-    return (
-      <div className="page">
-        <PageHead title="Edit" above={above} />
-        {found.error ? <Problem error={found.error} retry={() => void found.refetch()} /> : <Loading />}
-      </div>
-    );
-  }
   return (
-    <Opened
-      key={`${path} ${attempt}`}
-      workspace={workspace}
-      path={path}
-      found={found.data}
-      above={above}
-      reopen={() => setAttempt(attempt + 1)}
-    />
+    <EditorPage kind="script" path={path} query={found}>
+      {(script, above, reopen) => (
+        <Opened workspace={workspace} path={path} found={script} above={above} reopen={reopen} />
+      )}
+    </EditorPage>
   );
 }
 

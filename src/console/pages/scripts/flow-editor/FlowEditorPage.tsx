@@ -1,4 +1,4 @@
-import { Anchor, Button } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { Link, useParams } from "wouter";
@@ -6,10 +6,8 @@ import { queryClient } from "../../../api/client.ts";
 import { isRecord } from "../../../api/json.ts";
 import { Empty } from "../../../parts/Empty.tsx";
 import { StoredDraft } from "../../../parts/editor/drafts.ts";
+import { EditorPage } from "../../../parts/editor/EditorPage.tsx";
 import { useDiscard, useDiscardNew } from "../../../parts/editor/use-discard.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { PageHead } from "../../../parts/PageHead.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
 import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { FlowEditor } from "./FlowEditor.tsx";
 import { toDocument } from "./model/document.ts";
@@ -20,44 +18,19 @@ export default function FlowEditorPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(flowWithDraftQuery(workspace, path));
-  const [attempt, setAttempt] = useState(0);
-  const isDeployed = found.data && !found.data.draft_only;
-  const above = (
-    <Anchor
-      component={Link}
-      href={isDeployed ? linkTo.flow(workspace, path) : linkTo.home(workspace)}
-      fz="sm"
-    >
-      {isDeployed ? path : "Home"}
-    </Anchor>
+  const none = (
+    <Empty title={`There is no flow at ${path}`}>
+      <Button component={Link} href={linkTo.newFlow(workspace)}>
+        New flow
+      </Button>
+    </Empty>
   );
-  if (!found.data) {
-    return (
-      <div className="page">
-        <PageHead title="Edit" above={above} />
-        {found.error ? (
-          <Problem error={found.error} retry={() => void found.refetch()} />
-        ) : found.data === undefined ? (
-          <Loading />
-        ) : (
-          <Empty title={`There is no flow at ${path}`}>
-            <Button component={Link} href={linkTo.newFlow(workspace)}>
-              New flow
-            </Button>
-          </Empty>
-        )}
-      </div>
-    );
-  }
   return (
-    <Opened
-      key={`${path} ${attempt}`}
-      workspace={workspace}
-      path={path}
-      found={found.data}
-      above={above}
-      reopen={() => setAttempt(attempt + 1)}
-    />
+    <EditorPage kind="flow" path={path} query={found} none={none}>
+      {(flow, above, reopen) => (
+        <Opened workspace={workspace} path={path} found={flow} above={above} reopen={reopen} />
+      )}
+    </EditorPage>
   );
 }
 

@@ -90,6 +90,23 @@ interface FieldProps {
 
 const nothing = () => {};
 
+/** An editor, which has no label of its own that is shown. */
+function Labeled({ label, about, children }: Pick<OptionField, "label" | "about"> & { children: ReactNode }) {
+  return (
+    <div>
+      <Text fz="sm" fw={500}>
+        {label}
+      </Text>
+      {about && (
+        <Text fz="xs" c="dimmed">
+          {about}
+        </Text>
+      )}
+      {children}
+    </div>
+  );
+}
+
 function Field({ of, field: { label, about, kind, path }, value, change }: FieldProps) {
   const text = typeof value === "string" ? value : "";
   switch (kind) {
@@ -138,17 +155,9 @@ function Field({ of, field: { label, about, kind, path }, value, change }: Field
       );
     case "expression":
       return (
-        <div>
-          <Text fz="sm" fw={500}>
-            {label}
-          </Text>
-          {about && (
-            <Text fz="xs" c="dimmed">
-              {about}
-            </Text>
-          )}
+        <Labeled label={label} about={about}>
           <Expression label={label} of={of} value={text} change={(next) => change(next || undefined)} />
-        </div>
+        </Labeled>
       );
     case "transform":
       return (
@@ -163,17 +172,9 @@ function Field({ of, field: { label, about, kind, path }, value, change }: Field
       );
     case "json":
       return (
-        <div>
-          <Text fz="sm" fw={500}>
-            {label}
-          </Text>
-          {about && (
-            <Text fz="xs" c="dimmed">
-              {about}
-            </Text>
-          )}
+        <Labeled label={label} about={about}>
           <JsonEditor label={label} value={value ?? null} mayBeNone change={change} tellValid={nothing} />
-        </div>
+        </Labeled>
       );
   }
 }

@@ -1,0 +1,53 @@
+import { Anchor } from "@mantine/core";
+import type { UseQueryResult } from "@tanstack/react-query";
+import { Fragment, type ReactNode, useState } from "react";
+import { Link } from "wouter";
+import { Loading } from "../Loading.tsx";
+import { PageHead } from "../PageHead.tsx";
+import { Problem } from "../Problem.tsx";
+import { linkTo, type RunnableKind, useWorkspace } from "../places.ts";
+
+interface Props<Found> {
+  kind: RunnableKind;
+  path: string;
+  /** What is edited; null if there is nothing at the path. */
+  query: UseQueryResult<Found | null>;
+  /** Shown if there is nothing at the path. */
+  none?: ReactNode;
+  /** Returns the editor. `reopen` replaces it by one that begins with what the query has then. */
+  children: (found: Found, above: ReactNode, reopen: () => void) => ReactNode;
+}
+
+/** Loads what an editor begins with, and links to what is deployed. */
+export function EditorPage<Found extends { draft_only?: boolean }>(props: Props<Found>) {
+  const { kind, path, query, none, children } = props;
+  const workspace = useWorkspace();
+  const [attempt, setAttempt] = useState(0);
+  const { data, error } = query;
+  const isDeployed = data !== null && !data?.draft_only;
+  const above = (
+    <Anchor
+      component={Link}
+      href={isDeployed ? linkTo[kind](workspace, path) : linkTo.home(workspace)}
+      fz="sm"
+    >
+      {isDeployed ? path : "Home"}
+    </Anchor>
+  );
+  if (data)
+    return (
+      <Fragment key={`${path} ${attempt}`}>{children(data, above, () => setAttempt(attempt + 1))}</Fragment>
+    );
+  return (
+    <div className="page">
+      <PageHead title="Edit" above={above} />
+      {error ? (
+        <Problem error={error} retry={() => void query.refetch()} />
+      ) : data === undefined ? (
+        <Loading />
+      ) : (
+        none
+      )}
+    </div>
+  );
+}
