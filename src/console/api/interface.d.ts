@@ -961,8 +961,8 @@ export interface Operations {
   "POST /w/{workspace}/workspaces/edit_large_file_storage_config": { input: { workspace: string; body: { large_file_storage?: { type: "FilesystemStorage" | "S3Storage"; s3_resource_path?: string | null; azure_blob_resource_path?: string | null; gcs_resource_path?: string | null; public_resource?: boolean | null; secondary_storage?: Record<string, { type: "FilesystemStorage" | "S3Storage"; s3_resource_path?: string | null; azure_blob_resource_path?: string | null; gcs_resource_path?: string | null; public_resource?: boolean | null }> | null } | null } }; answer: string; access: "admin" };
   /** Set the script that a chat command starts */
   "POST /w/{workspace}/workspaces/edit_slack_command": { input: { workspace: string; body: { chat_command_script?: string | null; slack_command_script?: string | null } }; answer: string; access: "admin" };
-  /** Keep the success handler of a workspace from elsewhere; it is not run */
-  "POST /w/{workspace}/workspaces/edit_success_handler": { input: { workspace: string; body: { path?: string | null; extra_args?: Record<string, unknown> | null } }; answer: string; access: "admin" };
+  /** Set the success handler of the workspace, which is started after each job that succeeds */
+  "POST /w/{workspace}/workspaces/edit_success_handler": { input: { workspace: string; body: { path?: string | null; extra_args?: Record<string, unknown> | null; success_handler?: string | null; success_handler_extra_args?: Record<string, unknown> | null } }; answer: string; access: "admin" };
   /** Set the URL that the workspace's events are sent to */
   "POST /w/{workspace}/workspaces/edit_webhook": { input: { workspace: string; body: { webhook?: string | null } }; answer: string; access: "admin" };
   /** Read the key that encrypts the workspace's secrets */

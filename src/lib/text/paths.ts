@@ -58,7 +58,7 @@ export function parseFolderOrGroupName(kind: "folder" | "group", name: string): 
 /** Username recorded for unauthenticated callers. */
 const ANONYMOUS_USERNAME = "anonymous";
 /** Groups that the server starts jobs as; they are shown like usernames. */
-const SERVER_GROUPS: readonly string[] = ["error_handler", "chat"];
+const SERVER_GROUPS: readonly string[] = ["error_handler", "success_handler", "chat"];
 
 /** Returns the username if it is valid. @throws BadRequest otherwise */
 export function parseUsername(username: string): string {

@@ -3,14 +3,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
 import {
-  hasErrorHandler,
-  hasNoErrorHandler,
-} from "../../../src/features/tenancy/workspaces/error-handler-cache.ts";
-import {
   closeTemporarily,
   closeWorkspace,
   reopenWorkspace,
 } from "../../../src/features/tenancy/workspaces/gate.ts";
+import { hasHandler, hasNoHandler } from "../../../src/features/tenancy/workspaces/handler-cache.ts";
 import { newPlace, SOURCE_PROGRAM, start } from "../../cli/program.ts";
 import { deploy, expectOk, type TestServer, until } from "../../support/harness.ts";
 import {
@@ -176,8 +173,8 @@ describe.skipIf(!postgres)("servers of one database", () => {
 
     test("that a workspace has no error handler", async () => {
       const { app } = back.server;
-      const hasNone = async () => hasNoErrorHandler(app, "acme");
-      await hasErrorHandler(app, "acme", async () => false);
+      const hasNone = async () => hasNoHandler(app, "acme", "error_handler");
+      await hasHandler(app, "acme", "error_handler", async () => ({}));
       expect(await hasNone()).toBe(true);
       const path = "/w/acme/workspaces/edit_error_handler";
       await expectOk(admin.ask("POST", path, { error_handler: "script/u/admin/v" }));

@@ -15,7 +15,7 @@ import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceInvites, workspaceMembers } from "../../tenancy/workspaces/tables.ts";
-import { requireOtherSuperAdmin } from "../members/last-admin.ts";
+import { requireOtherAdmin, requireOtherSuperAdmin } from "../members/last-admin.ts";
 import {
   countCanceled,
   finishCanceling,
@@ -135,6 +135,7 @@ export async function deleteAccount(ctx: UserContext, given: string): Promise<vo
     await requireOtherSuperAdmin(tx, email);
     const removals: Removal[] = [];
     for (const place of await listMemberships(tx, email)) {
+      await requireOtherAdmin(tx, place.workspace_id, email);
       removals.push(await removeMember(app, tx, { ...place, email }, ctx.username));
     }
     removals.push(...(await markSuperAdminRuns(app, tx, email, ctx.username)));

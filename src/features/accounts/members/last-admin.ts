@@ -5,11 +5,21 @@
 import { and, eq, ne } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
+import { isSuperAdmin } from "../../tenancy/people/super-admin.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 
 /**
- * Call it before a workspace admin is demoted, disabled or removed.
+ * Call it before a member is demoted, disabled or removed by a change to the workspace alone. A super admin stays an
+ * admin of every workspace, and needs no other: so a push of its users may remove the super admin who made it.
+ * @throws BadRequest if they are its only enabled admin; archived workspaces need none
+ */
+export async function requireAnyAdmin(tx: Tx, workspace_id: string, email: string): Promise<void> {
+  if (!(await isSuperAdmin(tx, email))) await requireOtherAdmin(tx, workspace_id, email);
+}
+
+/**
+ * Call it before the account of a workspace admin is deleted.
  * @throws BadRequest if they are its only enabled admin; archived workspaces need none
  */
 export async function requireOtherAdmin(tx: Tx, workspace_id: string, email: string): Promise<void> {

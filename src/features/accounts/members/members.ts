@@ -12,7 +12,7 @@ import {
 } from "../../tenancy/people/members.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
-import { requireOtherAdmin } from "./last-admin.ts";
+import { requireAnyAdmin } from "./last-admin.ts";
 import { createAuditDetails, removeMember, revokeAccess } from "./removal.ts";
 
 const DISABLED_REASON = "its owner was disabled in the workspace";
@@ -78,7 +78,7 @@ export interface MemberChange {
 /**
  * Changes a member's role, effective at once. Jobs of a disabled member are canceled; their tokens stay and work again
  * once they are enabled.
- * @throws NotFound, BadRequest for an admin who would be an operator, or the last admin
+ * @throws NotFound, BadRequest for an admin who would be an operator, or the last admin, unless they are a super admin
  */
 export async function updateMember(
   ctx: WorkspaceContext,
@@ -95,7 +95,7 @@ export async function updateMember(
   const work = await ctx.write({ resource: username, parameters }, async (tx) => {
     const row = await getMemberByUsername(tx, workspace_id, username);
     const next = applyMemberChange(row, change);
-    if (!next.is_admin || next.disabled) await requireOtherAdmin(tx, workspace_id, row.email);
+    if (!next.is_admin || next.disabled) await requireAnyAdmin(tx, workspace_id, row.email);
     await tx
       .update(workspaceMembers)
       .set(next)
@@ -125,12 +125,13 @@ function applyMemberChange(row: Row, change: MemberChange): Required<MemberChang
 
 /**
  * Removes a member, or lets the caller leave; removal.ts defines what happens to the items they own.
- * @throws NotFound, BadRequest for the last admin
+ * @throws NotFound, BadRequest for the last admin, unless they are a super admin
  */
 export async function deleteMember(ctx: WorkspaceContext, username: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   const removal = await ctx.app.db.write(async (tx) => {
     const row = await getMemberByUsername(tx, workspace_id, username);
+    await requireAnyAdmin(tx, workspace_id, row.email);
     const removal = await removeMember(ctx.app, tx, row, ctx.username);
     await ctx.audit(tx, { resource: username, parameters: createAuditDetails(removal) });
     return removal;

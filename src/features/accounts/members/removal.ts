@@ -22,7 +22,6 @@ import { revokeGrants } from "../../tenancy/rights/grants.ts";
 import { invalidateTokens } from "../../tenancy/tokens/cache.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
-import { requireOtherAdmin } from "./last-admin.ts";
 
 const REMOVED_REASON = "its owner is not a member of the workspace any more";
 
@@ -31,13 +30,9 @@ export interface Removal extends RevokedWork {
   tokens: number;
 }
 
-/**
- * Removes a member from a workspace. Call `finish` of the result after the commit.
- * @throws BadRequest if nobody else is an admin of the workspace
- */
+/** Removes a member from a workspace that keeps an admin. Call `finish` of the result after the commit. */
 export async function removeMember(app: App, tx: Tx, person: RunOwner, by: string): Promise<Removal> {
   const { workspace_id, email } = person;
-  await requireOtherAdmin(tx, workspace_id, email);
   for (const table of [workspaceMembers, groupMembers]) {
     await tx.delete(table).where(and(eq(table.workspace_id, workspace_id), eq(table.email, email)));
   }

@@ -120,14 +120,21 @@ export const editSuccessHandler = operation({
   method: "POST",
   path: `${base}/edit_success_handler`,
   access: "admin",
-  summary: "Keep the success handler of a workspace from elsewhere; it is not run",
-  body: SuccessHandler.extend({ path: z.string().nullish() }),
+  summary: "Set the success handler of the workspace, which is started after each job that succeeds",
+  body: SuccessHandler.extend({
+    path: z.string().nullish(),
+    /** The names of older clients. */
+    success_handler: z.string().nullish(),
+    success_handler_extra_args: SuccessHandler.shape.extra_args,
+  }),
   responds: text,
   audit: settingAudit("edit_success_handler"),
-  run: async (ctx, { workspace, body: { path, extra_args } }) => {
+  run: async (ctx, { workspace, body }) => {
+    const path = body.path || body.success_handler;
+    const extra_args = body.extra_args ?? body.success_handler_extra_args;
     const success_handler = path ? { path, ...(extra_args && { extra_args }) } : undefined;
     await editSettings(ctx, { success_handler }, { success_handler: path ?? "" });
-    return `success handler of workspace ${workspace} ${path ? `is ${path}: it is kept, but not run` : "removed"}`;
+    return `success handler of workspace ${workspace} ${path ? `is ${path}` : "removed"}`;
   },
 });
 

@@ -5,7 +5,9 @@
 
 /** Runs the workspace's error handler. */
 export const ERROR_HANDLER_GROUP = "error_handler";
+/** Runs the workspace's success handler. */
+export const SUCCESS_HANDLER_GROUP = "success_handler";
 /** Runs jobs started by a command in the chat product. */
 export const CHAT_GROUP = "chat";
 
-export const SERVER_GROUPS: readonly string[] = [ERROR_HANDLER_GROUP, CHAT_GROUP];
+export const SERVER_GROUPS: readonly string[] = [ERROR_HANDLER_GROUP, SUCCESS_HANDLER_GROUP, CHAT_GROUP];

@@ -1,6 +1,6 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { environmentOperations, invalidateEnvironment } from "./environment.ts";
-import { invalidateErrorHandler } from "./error-handler-cache.ts";
+import { invalidateHandlers } from "./handler-cache.ts";
 import { invalidateKey } from "./secrets.ts";
 import { workspaceSettings } from "./tables.ts";
 import { discardPendingUsage } from "./usage.ts";
@@ -17,6 +17,6 @@ export const feature = defineFeature({
     invalidateKey(app, workspace_id);
     invalidateEnvironment(app, workspace_id);
     discardPendingUsage(app, workspace_id);
-    invalidateErrorHandler(app, workspace_id);
+    invalidateHandlers(app, workspace_id);
   },
 });

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { invalidateErrorHandler } from "./error-handler-cache.ts";
+import { invalidateHandlers } from "./handler-cache.ts";
 import type { StoredSettings } from "./settings-records.ts";
 import { workspaceSettings } from "./tables.ts";
 
@@ -36,7 +36,7 @@ export async function editSettings(
   await ctx.write({ resource: workspace_id, parameters }, async (tx) => {
     await storeSettings(tx, workspace_id, change);
     await also(tx);
-    tx.afterCommit(() => invalidateErrorHandler(ctx.app, workspace_id));
+    tx.afterCommit(() => invalidateHandlers(ctx.app, workspace_id));
   });
 }
 

@@ -48,6 +48,16 @@ export async function createErrorArguments(
   return { ...(await readResult(to, job.result, "error")), ...jobFields(job), ...extra };
 }
 
+/** Creates the arguments of the workspace's success handler: the result, whatever its form, and the job. */
+export async function createWorkspaceSuccessArguments(
+  { app, runner }: HandlerTarget,
+  job: Job,
+  extra: Values | null | undefined,
+): Promise<Values> {
+  const result: unknown = parseJson(await escapeReferences(app, runner, job.result ?? "null"));
+  return { result, ...jobFields(job), ...extra };
+}
+
 /** Creates the arguments of a schedule's failure handler. */
 export async function createFailureArguments(
   to: HandlerTarget,

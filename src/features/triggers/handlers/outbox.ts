@@ -1,6 +1,7 @@
 /**
  * Transactional outbox of handlers: the transaction that completes a job inserts a row per handler to start. So each
- * failure is handled exactly once, whatever happens to the server. Successful jobs without a schedule cost nothing.
+ * end is handled exactly once, whatever happens to the server. Successful jobs cost nothing unless they have a schedule
+ * or their workspace a success handler.
  *
  * Every completion calls `recordHandlerCalls` (as `on.jobEnded`): steps and scripts by `completeWithTransition`, queued
  * jobs when they are canceled. It also counts the runs of schedules. `handler-task.ts` then runs `start-handler.ts`,
@@ -12,7 +13,7 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { EndedJob, JobEndListener } from "../../../platform/app/job-ends.ts";
 import { type JobKind, type JobStatus, RUN_KINDS } from "../../../platform/queue/states.ts";
-import { hasNoErrorHandler } from "../../tenancy/workspaces/error-handler-cache.ts";
+import { hasNoHandler, type WorkspaceHandler } from "../../tenancy/workspaces/handler-cache.ts";
 import { countRun } from "../schedules/count-runs.ts";
 import { type HandlerCall, handlerCalls, type Occasion } from "./tables.ts";
 
@@ -22,18 +23,23 @@ export const getHandlerTask = perApp<App, { wake(): void }>(() => ({ wake: () =>
 /** `trigger_kind` of a handler's job. */
 export const HANDLER_TRIGGER = "error_handler";
 
-function canHaveHandlers(job: EndedJob, status: JobStatus): boolean {
+const isGood = (status: JobStatus) => status === "success" || status === "skipped";
+
+function canHaveHandlers(app: App, job: EndedJob, status: JobStatus): boolean {
   // The next run of a schedule was skipped; nothing has failed.
   if (job.state === "planned") return false;
   if (job.flow_step_id !== null) return false;
-  if (status === "success" || status === "skipped") return job.schedule_path !== null;
-  // Failures of previews, and of the modules of loops and branches, call no handlers.
+  if (isGood(status)) {
+    if (job.schedule_path !== null) return true;
+    if (hasNoHandler(app, job.workspace_id, "success_handler")) return false;
+  }
+  // Previews, and the modules of loops and branches, call no handlers.
   return (RUN_KINDS as readonly JobKind[]).includes(job.kind);
 }
 
 /** Returns the work that stores the handlers to start for a completed job; undefined if there are none, as for most. */
 export const recordHandlerCalls: JobEndListener = (app, job, status) =>
-  canHaveHandlers(job, status) ? (tx) => store(app, tx, job, status) : undefined;
+  canHaveHandlers(app, job, status) ? (tx) => store(app, tx, job, status) : undefined;
 
 async function store(app: App, tx: Tx, job: EndedJob, status: JobStatus): Promise<void> {
   if (job.trigger_kind === HANDLER_TRIGGER) {
@@ -42,7 +48,9 @@ async function store(app: App, tx: Tx, job: EndedJob, status: JobStatus): Promis
   }
   if (job.parent_job !== null) return;
   const isBad = status === "failure" || status === "canceled";
-  if (isBad && !hasNoErrorHandler(app, job.workspace_id)) await insertCall(app, tx, job, "workspace");
+  const mayHave = (handler: WorkspaceHandler) => !hasNoHandler(app, job.workspace_id, handler);
+  if (isBad && mayHave("error_handler")) await insertCall(app, tx, job, "workspace");
+  if (isGood(status) && mayHave("success_handler")) await insertCall(app, tx, job, "workspace_success");
   if (status === "failure" && app.config.instance_error_handler) await insertCall(app, tx, job, "instance");
   for (const { occasion, ...facts } of await countRun(tx, job, status)) {
     await insertCall(app, tx, job, occasion, facts);

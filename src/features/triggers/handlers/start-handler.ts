@@ -17,8 +17,8 @@ import {
 } from "../../runs/submit/triggered.ts";
 import { raiseAlert } from "../../signals/alerts/service.ts";
 import { formatGroupRunAs } from "../../tenancy/people/members.ts";
-import { ERROR_HANDLER_GROUP } from "../../tenancy/people/server-groups.ts";
-import { hasErrorHandler } from "../../tenancy/workspaces/error-handler-cache.ts";
+import { ERROR_HANDLER_GROUP, SUCCESS_HANDLER_GROUP } from "../../tenancy/people/server-groups.ts";
+import { hasHandler } from "../../tenancy/workspaces/handler-cache.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import { type Schedule, schedules } from "../schedules/tables.ts";
@@ -27,16 +27,23 @@ import {
   createFailureArguments,
   createRecoveryArguments,
   createSuccessArguments,
+  createWorkspaceSuccessArguments,
 } from "./arguments.ts";
 import { HANDLER_TRIGGER } from "./outbox.ts";
 import { submitAsGroup } from "./submit-as-group.ts";
-import { type HandlerCall, handlerCalls } from "./tables.ts";
+import { type HandlerCall, handlerCalls, type Occasion } from "./tables.ts";
 
 /** Attempts for a handler that cannot run, for example because it is being deployed. */
 const MAX_ATTEMPTS = 5;
 const BACKOFF: Backoff = { first_ms: 1_000, max_ms: 60_000 };
 /** Other errors are retried for a day, like deliveries of webhooks. */
 const MAX_AGE_MS = 24 * 3_600_000;
+
+/** The settings that name the handlers of these occasions, if not `error_handler`. */
+const SETTINGS: { [K in Occasion]?: string } = {
+  instance: "instance_error_handler",
+  workspace_success: "success_handler",
+};
 
 /** Workspace of the instance's own scripts, such as its error handler. */
 const INSTANCE_WORKSPACE = "admins";
@@ -88,6 +95,7 @@ async function planHandler(app: App, call: HandlerCall): Promise<HandlerStart | 
     return undefined;
   }
   if (call.occasion === "instance") return planInstanceHandler(app, job);
+  if (call.occasion === "workspace_success") return planSuccessHandler(app, job);
   const schedule = await findSchedule(app, job);
   if (call.occasion === "workspace") return planWorkspaceHandler(app, job, schedule);
   return schedule && planScheduleHandler(app, job, call, schedule);
@@ -103,15 +111,19 @@ async function planInstanceHandler(app: App, job: Job): Promise<HandlerStart | u
   return {
     workspace_id: INSTANCE_WORKSPACE,
     handler: parseRunnablePath(named) ? named : `script/${named}`,
-    args: await createErrorArguments({ app, runner: handlerGroupRunAs(INSTANCE_WORKSPACE) }, job, undefined),
+    args: await createErrorArguments(
+      { app, runner: groupRunAs(INSTANCE_WORKSPACE, ERROR_HANDLER_GROUP) },
+      job,
+      undefined,
+    ),
     created_by: ERROR_HANDLER_GROUP,
     runs_as: { group: ERROR_HANDLER_GROUP },
   };
 }
 
-const handlerGroupRunAs = (workspace_id: string) => ({
+const groupRunAs = (workspace_id: string, group: string) => ({
   workspace_id,
-  email: formatGroupRunAs(ERROR_HANDLER_GROUP).email,
+  email: formatGroupRunAs(group).email,
 });
 
 async function findSchedule(
@@ -132,19 +144,33 @@ async function planWorkspaceHandler(
   schedule: Schedule | undefined,
 ): Promise<HandlerStart | undefined> {
   const read = () => readSettings(app.db.read, job.workspace_id);
-  const look = async () => Boolean((await read()).error_handler);
-  if (!(await hasErrorHandler(app, job.workspace_id, look))) return undefined;
+  if (!(await hasHandler(app, job.workspace_id, "error_handler", read))) return undefined;
   const { error_handler, error_handler_extra_args, error_handler_muted_on_cancel } = await read();
   if (!error_handler) return undefined;
   if (job.status === "canceled" && error_handler_muted_on_cancel) return undefined;
   if (schedule?.ws_error_handler_muted || (await isMuted(app, job))) return undefined;
-  const runner = handlerGroupRunAs(job.workspace_id);
+  const runner = groupRunAs(job.workspace_id, ERROR_HANDLER_GROUP);
   const args = await createErrorArguments({ app, runner }, job, error_handler_extra_args);
   return {
     handler: error_handler,
     args,
     created_by: ERROR_HANDLER_GROUP,
     runs_as: { group: ERROR_HANDLER_GROUP },
+  };
+}
+
+async function planSuccessHandler(app: App, job: Job): Promise<HandlerStart | undefined> {
+  const read = () => readSettings(app.db.read, job.workspace_id);
+  if (!(await hasHandler(app, job.workspace_id, "success_handler", read))) return undefined;
+  const { success_handler } = await read();
+  if (!success_handler) return undefined;
+  const { path, extra_args } = success_handler;
+  const runner = groupRunAs(job.workspace_id, SUCCESS_HANDLER_GROUP);
+  return {
+    handler: path,
+    args: await createWorkspaceSuccessArguments({ app, runner }, job, extra_args),
+    created_by: SUCCESS_HANDLER_GROUP,
+    runs_as: { group: SUCCESS_HANDLER_GROUP },
   };
 }
 
@@ -250,8 +276,7 @@ async function alertAndDelete(app: App, call: HandlerCall, cause: unknown): Prom
   // Other errors may quote secrets: only the log has their text.
   const why = cause instanceof SvcError ? cause.message : "the server failed; its log says more";
   const message = `no handler could be started for job ${job_id}: ${why}`;
-  const isOfInstance = call.occasion === "instance";
-  const subject = call.schedule_path ?? (isOfInstance ? "instance_error_handler" : "error_handler");
+  const subject = call.schedule_path ?? SETTINGS[call.occasion] ?? "error_handler";
   await raiseAlert(app, { kind: "error_handler_not_started", message, workspace_id, subject });
   await app.db.write((tx) => deleteCall(tx, call));
 }

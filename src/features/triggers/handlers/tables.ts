@@ -6,10 +6,18 @@ const { table, text, integer, timestamp, index, primaryKey } = kit;
  * Why a handler is called:
  * - workspace: a job failed or was canceled, for the workspace's error handler
  * - instance: a job failed, for the instance's error handler
+ * - workspace_success: a job succeeded, for the workspace's success handler
  * - failure, recovery, success: for the schedule's own handlers
  * - handler: a handler itself failed, which raises an alert
  */
-export type Occasion = "workspace" | "instance" | "failure" | "recovery" | "success" | "handler";
+export type Occasion =
+  | "workspace"
+  | "instance"
+  | "workspace_success"
+  | "failure"
+  | "recovery"
+  | "success"
+  | "handler";
 
 /**
  * The outbox of handlers: one row per handler to start, inserted with the job's completion and deleted when it is

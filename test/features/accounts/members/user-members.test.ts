@@ -108,6 +108,22 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
+test("a super admin may remove or demote themselves though no other admin is left, and has access still", async () => {
+  const { ask, email } = await server.user("pusher", { super_admin: true });
+  await expectOk(ask("POST", "/workspaces/create", { id: "pushed", name: "pushed", username: "pusher" }));
+  await expectOk(ask("POST", "/w/pushed/users/update/pusher", { is_admin: false }));
+  await expectOk(ask("DELETE", "/w/pushed/users/delete/pusher"));
+  await expectOk(ask("POST", "/w/pushed/workspaces/add_user", { email, is_admin: true, operator: false }));
+  const root = await server.user("other_root", { super_admin: true });
+  // Their account is another matter: whoever deletes it would leave the workspace to nobody in it.
+  const refused = await root.ask("DELETE", `/users/delete/${email}`);
+  expect([refused.status, refused.text]).toEqual([
+    400,
+    expect.stringContaining("last admin of workspace pushed"),
+  ]);
+  await expectOk(root.ask("DELETE", "/w/pushed/users/delete/pusher"));
+});
+
 test("the last enabled admin cannot be removed, disabled or demoted", async () => {
   const { ask } = await server.workspace("lone");
   const other = await server.member("lone", "second", "admin");

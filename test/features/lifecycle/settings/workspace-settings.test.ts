@@ -200,6 +200,11 @@ test("settings of a workspace from elsewhere are kept: what clients show, and re
   await expectOk(admin("POST", `${w}/edit_git_sync_config`, {}));
   await expectOk(admin("POST", `${w}/change_workspace_color`, {}));
   await expectOk(admin("POST", `${w}/operator_settings`));
+  const { path: success_handler, extra_args: success_handler_extra_args } = kept.success_handler;
+  await expectOk(admin("POST", `${w}/edit_success_handler`, {}));
+  expect((await settings()).success_handler).toBeUndefined();
+  await expectOk(admin("POST", `${w}/edit_success_handler`, { success_handler, success_handler_extra_args }));
+  expect((await settings()).success_handler).toEqual(kept.success_handler);
   await expectOk(admin("POST", `${w}/edit_success_handler`, {}));
   const after = await settings();
   expect(after.success_handler).toBeUndefined();
