@@ -137,7 +137,7 @@ test("a schedule is not run before a time, tries again, and names handlers for e
     script_path: "f/finance/figures",
     schedule: "0 0 6 * * *",
     timezone: "Europe/Berlin",
-    retry: { constant: { attempts: 2, seconds: 1 }, retry_if: { expr: "true" } },
+    retry: { constant: { attempts: 2, seconds: 1 }, retry_if: { expr: "true" }, theirs: 1 },
     on_failure: "script/u/ann/hello",
     on_failure_extra_args: { channel: "ops" },
   });
@@ -151,6 +151,9 @@ test("a schedule is not run before a time, tries again, and names handlers for e
   await page.getByRole("combobox", { name: "When a run fails" }).click();
   await page.getByRole("option", { name: "Retry with exponential backoff" }).click();
   await page.getByLabel("Times", { exact: true }).fill("4");
+  await page.getByLabel("Multiplier").fill("2");
+  await page.getByLabel("Jitter, in percent").fill("10");
+  await page.getByText("waits about 10 s, 50 s, 250 s, 1250 s.").waitFor();
   await page.getByLabel("Failures in a row").fill("3");
   await page.getByLabel("Only once").check();
   const handler = async (name: string, path: string) => {
@@ -171,7 +174,11 @@ test("a schedule is not run before a time, tries again, and names handlers for e
   expect(await stored()).toMatchObject({
     paused_until: "2031-05-06T05:08:00.000Z",
     next_at: "2031-05-07T04:00:00.000Z",
-    retry: { exponential: { attempts: 4, multiplier: 1, seconds: 5 }, retry_if: { expr: "true" } },
+    retry: {
+      exponential: { attempts: 4, multiplier: 2, seconds: 5, random_factor: 10 },
+      retry_if: { expr: "true" },
+      theirs: 1,
+    },
     on_failure: "script/u/ann/hello",
     on_failure_times: 3,
     on_failure_exact: true,

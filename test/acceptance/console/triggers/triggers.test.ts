@@ -69,8 +69,18 @@ test("a route is created, called as its page shows, paused and deleted", async (
   expect((await fetch(address.replace(":id", "7"))).status).toBe(404);
   await page.getByRole("link", { name: "Edit" }).click();
   await choose(seen, "Who may call it", "Callers with a token");
+  await choose(seen, "When a run fails", "Retry with a constant delay, then with backoff");
+  await page.getByLabel("Times", { exact: true }).fill("2");
+  await page.getByLabel("Retry only if").fill("error.name === 'Busy'");
   await button("Save").click();
   await page.getByText("YOUR_TOKEN").first().waitFor();
+  await page.getByText("2 times, every 60 s; then 3 times, with exponential backoff").waitFor();
+  const { retry } = JSON.parse(await site.filled.ask("GET", "/w/acme/http_triggers/get/f/finance/orders"));
+  expect(retry).toEqual({
+    constant: { attempts: 2, seconds: 60 },
+    exponential: { attempts: 3, multiplier: 1, seconds: 5 },
+    retry_if: { expr: "error.name === 'Busy'" },
+  });
   await button("Resume").click();
   await button("Pause").waitFor();
   await page.getByRole("link", { name: "HTTP routes" }).click();
@@ -144,7 +154,9 @@ test("a WebSocket trigger runs a script for a message, and reports when it canno
   await page.getByRole("link", { name: "Edit" }).click();
   await expectSoon(() => page.getByLabel("Only messages with").inputValue(), 'type = "price"');
   await page.getByLabel("Address").fill("ws://127.0.0.1:1/nobody");
+  await choose(seen, "When a run fails", /constant delay$/);
   await button("Save").click();
+  await page.getByText("3 times, every 60 s").waitFor();
   await page.getByText("Not connected; it reconnects automatically").waitFor();
   await seen.picture("socket-failed");
   await page.getByRole("link", { name: "WebSockets" }).click();

@@ -4,6 +4,7 @@ import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
 import { linkTo } from "../../../parts/places.ts";
 import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
+import { RetryInput, readRetry } from "../RetryInput.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import {
   type Callers,
@@ -28,6 +29,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
   const [isWorkspaced, setWorkspaced] = useState(existing?.workspaced_route ?? true);
   const [requestType, setRequestType] = useState(existing?.request_type ?? "sync");
   const [callers, setCallers] = useState<Callers>(readCallers(existing));
+  const [retry, setRetry] = useState(readRetry(existing));
   const mayCreateRootRoute = useMayCreateRootRoutes();
   const save = useSaveRoute(workspace, existing?.path);
   const isComplete =
@@ -44,6 +46,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
       route_path: route.trim().replace(/^\/+/, ""),
       workspaced_route: isWorkspaced,
       request_type: requestType,
+      retry,
       ...toCallerFields(callers),
     });
   };
@@ -96,12 +99,13 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
             onChange={(value) => value && setRequestType(value as typeof requestType)}
           />
         )}
+        {of?.kind === "script" && <RetryInput value={retry} change={setRetry} />}
         {name.pathField}
         {name.summaryField}
         {name.descriptionField}
         <FormEnd
           save={save}
-          values={[name.naming, of, method, route, isWorkspaced, requestType, callers]}
+          values={[name.naming, of, method, route, isWorkspaced, requestType, callers, retry]}
           isComplete={isComplete}
           label={existing ? "Save" : "Create the route"}
           leave={existing ? linkTo.route(workspace, existing.path) : linkTo.triggers(workspace)}

@@ -15,6 +15,7 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
+import { describeRetry, readRetry } from "../RetryInput.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
 import {
   createExampleRequest,
@@ -94,6 +95,8 @@ function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) 
     ["Runs as", route.email],
     ["Last edited", <Moment key="" at={route.edited_at} />],
   ];
+  const retries = describeRetry(readRetry(route));
+  if (retries && !is_flow && !isServingFiles) facts.splice(4, 0, ["Retry", retries]);
   const secret = route.authentication_resource_path ?? route.signature?.secret;
   if (secret) facts.splice(3, 0, ["Secret", secret]);
   return (

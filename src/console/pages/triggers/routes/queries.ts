@@ -64,13 +64,12 @@ export type RouteFields = Input<"POST /w/{workspace}/http_triggers/create">["bod
 /** Returns the stored fields of a route that the form does not show; an update must send them again. */
 export function pickUnshownFields(route: HttpTrigger | undefined): Partial<RouteFields> {
   if (!route) return {};
-  const { raw_string, wrap_body, is_static_website, static_asset_config, retry } = route;
+  const { raw_string, wrap_body, is_static_website, static_asset_config } = route;
   return {
     raw_string,
     wrap_body,
     is_static_website,
     static_asset_config: static_asset_config ?? null,
-    retry: retry as RouteFields["retry"],
   };
 }
 

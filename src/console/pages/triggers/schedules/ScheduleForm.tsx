@@ -9,11 +9,11 @@ import { linkTo } from "../../../parts/places.ts";
 import { formatLocalInput } from "../../../parts/time.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
 import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
+import { RetryInput, readRetry } from "../RetryInput.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { type Handlers, HandlersInput, normalizeHandlers } from "./HandlersInput.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { type ScheduleFields, useSaveSchedule } from "./queries.ts";
-import { type Retry, RetryInput } from "./RetryInput.tsx";
 import { OWN_ZONE, ZONES } from "./time-zones.ts";
 
 /** Returns the stored fields that this form does not show. */
@@ -33,7 +33,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
   const [args, setArgs] = useState<Record<string, unknown>>(existing?.args ?? {});
   const [noOverlap, setNoOverlap] = useState(existing?.no_flow_overlap ?? false);
   const [handlers, setHandlers] = useState<Handlers>(existing ?? {});
-  const [retry, setRetry] = useState((existing?.retry as Retry | undefined) ?? null);
+  const [retry, setRetry] = useState(readRetry(existing));
   const [pausedUntil, setPausedUntil] = useState(existing?.paused_until ?? null);
   const [isReady, setReady] = useState(false);
   const validate = useRef<Validate>(null);

@@ -17,6 +17,7 @@ import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
+import { describeRetry, readRetry } from "../RetryInput.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import {
@@ -26,7 +27,6 @@ import {
   useRunScheduleNow,
   useToggleSchedule,
 } from "./queries.ts";
-import { describeRetry, type Retry } from "./RetryInput.tsx";
 
 export default function SchedulePage() {
   const workspace = useWorkspace();
@@ -123,7 +123,7 @@ function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule 
   ];
   if (enabled && next_at) facts.splice(1, 0, ["Next", <Moment key="" at={next_at} />]);
   if (paused_until) facts.push(["Paused until", <Moment key="" at={paused_until} />]);
-  const retries = describeRetry((schedule.retry as Retry | undefined) ?? null);
+  const retries = describeRetry(readRetry(schedule));
   if (retries && !is_flow) facts.push(["Retry", retries]);
   if (schedule.on_failure)
     facts.push([

@@ -5,6 +5,7 @@ import { parseJson, writeJson } from "../../../api/json.ts";
 import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
 import { linkTo } from "../../../parts/places.ts";
 import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
+import { RetryInput, readRetry } from "../RetryInput.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { MessagesInput, toMessages, toRows } from "./MessagesInput.tsx";
 import { useSaveSocket } from "./queries.ts";
@@ -47,6 +48,7 @@ export function SocketForm({
   const [rows, setRows] = useState(() => toRows(messages));
   const [answers, setAnswers] = useState(existing?.can_return_message ?? false);
   const [answersErrors, setAnswersErrors] = useState(existing?.can_return_error_result ?? false);
+  const [retry, setRetry] = useState(readRetry(existing));
   const filters = parseFilters(filterText);
   const save = useSaveSocket(workspace, existing?.path);
   const isComplete = of !== undefined && name.isNamed && url.trim() !== "" && typeof filters !== "string";
@@ -60,7 +62,7 @@ export function SocketForm({
       is_flow: of.kind === "flow",
       url: url.trim(),
       url_runnable_args: existing?.url_runnable_args ?? null,
-      retry: existing?.retry ?? null,
+      retry,
       filters,
       initial_messages: toMessages(rows, messages),
       can_return_message: answers,
@@ -104,11 +106,12 @@ export function SocketForm({
             onChange={(event) => setAnswersErrors(event.currentTarget.checked)}
           />
         )}
+        {of?.kind === "script" && <RetryInput value={retry} change={setRetry} />}
         {name.pathField}
         {name.summaryField}
         <FormEnd
           save={save}
-          values={[name.naming, of, url, filterText, rows, answers, answersErrors]}
+          values={[name.naming, of, url, filterText, rows, answers, answersErrors, retry]}
           isComplete={isComplete}
           label={existing ? "Save" : "Create the trigger"}
           leave={existing ? linkTo.socket(workspace, existing.path) : linkTo.sockets(workspace)}

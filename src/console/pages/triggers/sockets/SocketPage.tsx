@@ -16,6 +16,7 @@ import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { describeConnection } from "../../../parts/triggers/Connection.tsx";
+import { describeRetry, readRetry } from "../RetryInput.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
 import { removeSocket, socketQuery, socketRunsQuery, useToggleSocket } from "./queries.ts";
 
@@ -84,6 +85,8 @@ function Shown({ workspace, trigger }: { workspace: string; trigger: WebsocketTr
     ["Runs as", trigger.email],
     ["Last edited", <Moment key="" at={trigger.edited_at} />],
   ];
+  const retries = describeRetry(readRetry(trigger));
+  if (retries && !is_flow) facts.splice(4, 0, ["Retry", retries]);
   if (enabled && last_server_ping)
     facts.splice(1, 0, ["Last heartbeat", <Moment key="" at={last_server_ping} />]);
   return (
