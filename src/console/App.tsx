@@ -1,13 +1,14 @@
 /** Routes: maps addresses to pages. */
 import { Center, Loader } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ApiError } from "./api/errors.ts";
-import { myWorkspacesQuery, useMay, whoamiQuery } from "./api/session.ts";
+import { memberQuery, myWorkspacesQuery, useMay, whoamiQuery } from "./api/session.ts";
 import { routes } from "./pages/routes.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
+import { NotAuthorPage } from "./pages/start/NotAuthorPage.tsx";
 import { NotMemberPage } from "./pages/start/NotMemberPage.tsx";
 import { ResetPage } from "./pages/start/ResetPage.tsx";
 import { SetupPage } from "./pages/start/SetupPage.tsx";
@@ -102,8 +103,16 @@ function Inside({ workspace }: { workspace: string }) {
       <Guard key={location}>
         <Suspense fallback={waiting}>
           <Switch>
-            {routes.map(({ path, Component }) => (
-              <Route key={path} path={path} component={Component} />
+            {routes.map(({ path, isForAuthors, Component }) => (
+              <Route key={path} path={path}>
+                {isForAuthors ? (
+                  <AuthorsOnly workspace={workspace}>
+                    <Component />
+                  </AuthorsOnly>
+                ) : (
+                  <Component />
+                )}
+              </Route>
             ))}
             <Route component={MissingPage} />
           </Switch>
@@ -111,4 +120,13 @@ function Inside({ workspace }: { workspace: string }) {
       </Guard>
     </Frame>
   );
+}
+
+/** Shows a page that creates or changes items, except to operators. */
+function AuthorsOnly({ workspace, children }: { workspace: string; children: ReactNode }) {
+  const member = useQuery(memberQuery(workspace));
+  if (useMay(workspace)("POST /w/{workspace}/scripts/create", "author")) return children;
+  // An error is the page's to tell.
+  if (member.error) return children;
+  return member.data ? <NotAuthorPage /> : waiting;
 }

@@ -20,6 +20,8 @@ export interface Page {
   /** Below `/w/:workspace`; `:name` matches a segment, `*` the rest. */
   path: string;
   load: () => Promise<PageModule>;
+  /** Whether it only creates or changes items, which operators may not. */
+  isForAuthors?: true;
   nav?: Pick<Destination, "label" | "Icon"> & {
     /** Whether the signed-in user needs the page; absent: all users do. */
     isFor?: (may: May) => boolean;
@@ -36,19 +38,27 @@ export const PAGES: Page[] = [
     nav: { label: "Schedules", Icon: IconCalendarTime },
     load: () => import("./triggers/schedules/SchedulesPage.tsx"),
   },
-  { path: "/schedules/new", load: () => import("./triggers/schedules/EditPage.tsx") },
-  { path: "/schedules/edit/*", load: () => import("./triggers/schedules/EditPage.tsx") },
+  { path: "/schedules/new", isForAuthors: true, load: () => import("./triggers/schedules/EditPage.tsx") },
+  { path: "/schedules/edit/*", isForAuthors: true, load: () => import("./triggers/schedules/EditPage.tsx") },
   { path: "/schedules/p/*", load: () => import("./triggers/schedules/SchedulePage.tsx") },
   {
     path: "/triggers",
     nav: { label: "Triggers", Icon: IconWorldBolt },
     load: () => import("./triggers/TriggersPage.tsx"),
   },
-  { path: "/triggers/http/new", load: () => import("./triggers/routes/EditPage.tsx") },
-  { path: "/triggers/http/edit/*", load: () => import("./triggers/routes/EditPage.tsx") },
+  { path: "/triggers/http/new", isForAuthors: true, load: () => import("./triggers/routes/EditPage.tsx") },
+  { path: "/triggers/http/edit/*", isForAuthors: true, load: () => import("./triggers/routes/EditPage.tsx") },
   { path: "/triggers/http/p/*", load: () => import("./triggers/routes/RoutePage.tsx") },
-  { path: "/triggers/websocket/new", load: () => import("./triggers/sockets/EditPage.tsx") },
-  { path: "/triggers/websocket/edit/*", load: () => import("./triggers/sockets/EditPage.tsx") },
+  {
+    path: "/triggers/websocket/new",
+    isForAuthors: true,
+    load: () => import("./triggers/sockets/EditPage.tsx"),
+  },
+  {
+    path: "/triggers/websocket/edit/*",
+    isForAuthors: true,
+    load: () => import("./triggers/sockets/EditPage.tsx"),
+  },
   { path: "/triggers/websocket/p/*", load: () => import("./triggers/sockets/SocketPage.tsx") },
   {
     path: "/webhooks",
@@ -70,17 +80,17 @@ export const PAGES: Page[] = [
     nav: { label: "Resources", Icon: IconDatabase },
     load: () => import("./assets/resources/ResourcesPage.tsx"),
   },
-  { path: "/resources/new", load: () => import("./assets/resources/EditPage.tsx") },
+  { path: "/resources/new", isForAuthors: true, load: () => import("./assets/resources/EditPage.tsx") },
   { path: "/resources/p/*", load: () => import("./assets/resources/EditPage.tsx") },
   { path: "/flows/*", load: () => import("./scripts/flow/FlowPage.tsx") },
-  { path: "/draw/*", load: () => import("./scripts/flow-editor/FlowEditorPage.tsx") },
+  { path: "/draw/*", isForAuthors: true, load: () => import("./scripts/flow-editor/FlowEditorPage.tsx") },
   { path: "/review/*", load: () => import("./scripts/flow-editor/ReviewPage.tsx") },
-  { path: "/new/flow", load: () => import("./scripts/flow-editor/NewFlowPage.tsx") },
+  { path: "/new/flow", isForAuthors: true, load: () => import("./scripts/flow-editor/NewFlowPage.tsx") },
   { path: "/begin/:kind/*", load: () => import("./run/form/RunFormPage.tsx") },
   { path: "/apps/*", load: () => import("./scripts/app/AppPage.tsx") },
   { path: "/scripts/*", load: () => import("./scripts/view/ScriptPage.tsx") },
-  { path: "/edit/*", load: () => import("./scripts/edit/EditPage.tsx") },
-  { path: "/new/script", load: () => import("./scripts/edit/NewScriptPage.tsx") },
+  { path: "/edit/*", isForAuthors: true, load: () => import("./scripts/edit/EditPage.tsx") },
+  { path: "/new/script", isForAuthors: true, load: () => import("./scripts/edit/NewScriptPage.tsx") },
   {
     path: "/people",
     nav: { label: "People", Icon: IconUsers },

@@ -336,5 +336,11 @@ test("operators run existing items, and are offered nothing that they may not do
   await page.getByRole("link", { name: "Run Nightly report" }).click();
   await button(seen, "Run").click();
   await page.getByText("Succeeded").first().waitFor();
+  // Nor by the address of an editor that somebody sent.
+  for (const address of ["edit/f/finance/refund", "draw/f/finance/nightly", "schedules/new"]) {
+    await seen.open(`w/acme/${address}`);
+    await heading(seen, "Operators cannot change this").waitFor();
+  }
+  await seen.accessible("a page for authors");
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
