@@ -28,8 +28,8 @@ export const SOCKET_NAME = "svc.sock";
 /** Time that requests in progress get at shutdown; streams would never end. */
 const SHUTDOWN_GRACE_MS = 1_000;
 
-/** The application checks body sizes itself. */
-const NO_BODY_LIMIT = { maxRequestBodySize: Number.MAX_SAFE_INTEGER };
+/** The application checks body sizes and limits waiting itself; responses and streams may be silent for long. */
+const NO_LIMITS = { maxRequestBodySize: Number.MAX_SAFE_INTEGER, idleTimeout: 0 };
 
 /** Longest Unix socket path on supported platforms (sun_path without its terminator). */
 const MAX_SOCKET_PATH = 103;
@@ -204,8 +204,7 @@ async function openListener(
     ...(certificate ? { tls: certificate } : {}),
   } as const;
   try {
-    // Streams may be silent for long; the application enforces its own wait limits.
-    const server = h3serve({ fetch } as never, { ...options, bun: { idleTimeout: 0, ...NO_BODY_LIMIT } });
+    const server = h3serve({ fetch } as never, { ...options, bun: NO_LIMITS });
     return await server.ready();
   } catch (cause) {
     if ((cause as { code?: string }).code !== "EADDRINUSE") throw cause;
@@ -222,7 +221,11 @@ function listenOnSocket(config: Config, fetch: RunningApp["fetchAsLocalAdmin"]) 
   rmSync(path, { force: true });
   const before = process.umask(0o177);
   try {
-    const server = Bun.serve({ ...NO_BODY_LIMIT, unix: path, fetch: (request) => fetch(request) });
+    const server = Bun.serve({
+      ...NO_LIMITS,
+      unix: path,
+      fetch: (request: Request) => fetch(request),
+    } as unknown as Bun.Serve.Options<undefined>);
     chmodSync(path, 0o600);
     return server;
   } finally {

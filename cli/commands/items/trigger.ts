@@ -115,7 +115,8 @@ const show = createWorkspaceCommand("show", "show a trigger")
     print(`runs ${formatTarget(found)} as ${found.row.email}`);
     if ("authentication_method" in found.row) {
       const { request_type, authentication_method: asked } = found.row;
-      print(`answers ${request_type}, asks callers for ${asked === "none" ? "nothing" : asked}`);
+      const callers = asked === "none" ? "anybody can call it" : `asks callers for ${asked}`;
+      print(`answers ${request_type}, ${callers}`);
     }
     if (!found.row.enabled) print("switched off");
     if (found.error) print(found.kind === "http" ? found.error : `not connected: ${found.error}`);

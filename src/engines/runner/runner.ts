@@ -159,7 +159,7 @@ export function createRunner(options: RunnerOptions): Runner {
       // A server before it may have had the same user ids.
       if (!isNew || range) await killOrphans(resolveLinks(directory), range);
       await removeLeftBehind();
-      for (const name of ["children", "dependencies", "shared"])
+      for (const name of ["cache", "children", "dependencies", "install", "shared"])
         mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });
       runtime = writeRuntimeFiles(directory);
       own.restore();

@@ -133,6 +133,9 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     const server = await made.serve();
     expect(statSync(join(made.data_dir, "instance.key")).mode & 0o777).toBe(0o600);
     expect(statSync(join(made.data_dir, "svc.sock")).mode & 0o777).toBe(0o600);
+    // Package clients fill these, and would create them readable for others.
+    for (const name of ["cache", "install"])
+      expect(statSync(join(made.data_dir, "runner", name)).mode & 0o777).toBe(0o700);
     // As root it is passed through by scripts, which have ids of their own, and listed by nobody.
     expect(statSync(made.data_dir).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o710 : 0o700);
     process.kill(server.pid, "SIGTERM");

@@ -83,6 +83,18 @@ test("on the data directory itself", async () => {
   await runAll(place, []);
 }, 60_000);
 
+test("an answer that takes long is waited for at the socket, by one job", async () => {
+  using place = newPlace();
+  await using server = await startTestServer({ data_dir: place.data_dir });
+  const { ask } = await server.workspace("acme");
+  const content = "export const main = async () => (await Bun.sleep(13_000), 'slept');";
+  await ask("POST", "/w/acme/scripts/create", { path: "u/admin/slow", language: "bun", content });
+  const slow = await place.svc(["api", "w/acme/jobs/run_wait_result/p/u/admin/slow"]);
+  expect(slow).toEqual({ code: 0, out: '"slept"\n', err: "" });
+  const jobs = await ask("GET", "/w/acme/jobs/list?script_path_exact=u/admin/slow&job_kinds=script");
+  expect(jobs.json()).toHaveLength(1);
+}, 40_000);
+
 test("through the socket of its server", async () => {
   using place = newPlace();
   await using _ = await startTestServer({ data_dir: place.data_dir });

@@ -47,7 +47,7 @@ test("a route is created, changed and deleted", async () => {
     `${path}: GET /api/r/orders/:id`,
     // Made at the machine, where nobody says who they are: it runs as the owner of the workspace.
     "runs u/admin/order as admin_acme@example.org",
-    "answers sync, asks callers for nothing",
+    "answers sync, anybody can call it",
   ]);
   expect((await trigger("disable", path)).err).toBe(`HTTP route ${path} disabled\n`);
   expect(await call()).toBe(404);
