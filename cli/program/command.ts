@@ -39,8 +39,8 @@ const JSON_OPTION = new Option("--json", "print JSON");
 const COMMON = [DATA_DIR, URL_OPTION, TOKEN, JSON_OPTION];
 
 /**
- * What a command works on: a service that must exist before any question is asked (`anywhere`) or may be created
- * (`new`); only a data directory; or neither.
+ * What a command needs: an existing service (`anywhere`), one that it may create (`new`), only a data
+ * directory, or nothing.
  */
 type Reach = "anywhere" | "new" | "directory" | "nothing";
 

@@ -15,8 +15,8 @@ import { SetupPage } from "./pages/start/SetupPage.tsx";
 import { WorkspacesPage } from "./pages/start/WorkspacesPage.tsx";
 import { Problem } from "./parts/Problem.tsx";
 import { useWorkspace } from "./parts/places.ts";
+import { ErrorBoundary } from "./shell/ErrorBoundary.tsx";
 import { Frame } from "./shell/Frame.tsx";
-import { Guard } from "./shell/Guard.tsx";
 import { getLastWorkspace, storeLastWorkspace } from "./shell/last-workspace.ts";
 import { SessionEnded } from "./shell/Notices.tsx";
 import { Palette } from "./shell/Palette.tsx";
@@ -37,11 +37,11 @@ export function App() {
       <Route path="/setup/:token" component={SetupPage} />
       <Route path="/reset" component={ResetPage} />
       <Route path="/public/:workspace/:secret">
-        <Guard>
+        <ErrorBoundary>
           <Suspense fallback={waiting}>
             <PublicAppPage />
           </Suspense>
-        </Guard>
+        </ErrorBoundary>
       </Route>
       <Route>
         <SignedIn />
@@ -100,7 +100,7 @@ function Inside({ workspace }: { workspace: string }) {
     <Frame destinations={destinations}>
       <Shortcuts />
       <Palette destinations={destinations} />
-      <Guard key={location}>
+      <ErrorBoundary key={location}>
         <Suspense fallback={waiting}>
           <Switch>
             {routes.map(({ path, isForAuthors, Component }) => (
@@ -117,7 +117,7 @@ function Inside({ workspace }: { workspace: string }) {
             <Route component={MissingPage} />
           </Switch>
         </Suspense>
-      </Guard>
+      </ErrorBoundary>
     </Frame>
   );
 }

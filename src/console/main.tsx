@@ -7,14 +7,14 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { setNonce } from "get-nonce";
 import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
-import { BASE, NONCE } from "./api/base.ts";
+import { BASE_PATH, NONCE } from "./api/base.ts";
 import { queryClient } from "./api/client.ts";
 import { confirmAndLeave } from "./api/leaving.ts";
 import { started } from "./start.ts";
 import "./icon.svg";
 import { App } from "./App.tsx";
 import { colorScheme } from "./shell/color-scheme.ts";
-import { Guard } from "./shell/Guard.tsx";
+import { ErrorBoundary } from "./shell/ErrorBoundary.tsx";
 import { LeaveQuestion } from "./shell/LeaveQuestion.tsx";
 import "./theme/styles.css";
 import { theme } from "./theme/theme.ts";
@@ -34,15 +34,15 @@ void started.then(() =>
     >
       <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" limit={4} />
-        <Guard>
+        <ErrorBoundary>
           <Router
-            base={BASE.slice(0, -1)}
+            base={BASE_PATH.slice(0, -1)}
             aroundNav={(go, address, options) => confirmAndLeave(address, () => go(address, options))}
           >
             <App />
             <LeaveQuestion />
           </Router>
-        </Guard>
+        </ErrorBoundary>
       </QueryClientProvider>
     </MantineProvider>,
   ),

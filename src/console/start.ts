@@ -2,7 +2,7 @@
  * Starts loading what the page of the address needs: session, program and data, at once. `main.tsx` imports this file
  * first: the requests are on their way while the rest of the program is evaluated.
  */
-import { BASE, HAS_SESSION } from "./api/base.ts";
+import { BASE_PATH, HAS_SESSION } from "./api/base.ts";
 import { queryClient } from "./api/client.ts";
 import { memberQuery, myWorkspacesQuery, whoamiQuery } from "./api/session.ts";
 import { findPage } from "./pages/routes.ts";
@@ -19,7 +19,7 @@ export const started: Promise<unknown> = HAS_SESSION
 /** Loads what the page needs. Errors stay with the queries; the page shows them. */
 function load(): Promise<unknown> {
   const last = getLastWorkspace();
-  const asked = `/${location.pathname.slice(BASE.length)}`;
+  const asked = `/${location.pathname.slice(BASE_PATH.length)}`;
   // The root address redirects there.
   const path = asked === "/" && last !== null ? `/w/${last}` : asked;
   const page = findPage(path);

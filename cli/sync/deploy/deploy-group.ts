@@ -26,8 +26,8 @@ export async function saveRemoteGroup(
   const { members = [], extra_perms } = await client.call(getGroup, { workspace, name });
   const admins = Object.keys(extra_perms).filter((who) => extra_perms[who]);
   const isMember = new Set(members);
-  const wantedAdmins = textsOf(wanted.admins);
-  const wantedMembers = new Set([...textsOf(wanted.members), ...wantedAdmins].map(usernameOf));
+  const wantedAdmins = toTexts(wanted.admins);
+  const wantedMembers = new Set([...toTexts(wanted.members), ...wantedAdmins].map(usernameOf));
   for (const username of wantedMembers) {
     if (!isMember.has(username)) await client.call(addUserToGroup, { workspace, name, body: { username } });
   }
@@ -49,5 +49,5 @@ export async function deleteRemoteGroup({ client, workspace }: Deployment, name:
   await client.call(deleteGroupOperation, { workspace, name });
 }
 
-const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
+const toTexts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : []);
 const usernameOf = (who: string): string => who.replace(/^u\//, "");

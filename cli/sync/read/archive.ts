@@ -28,7 +28,7 @@ export const SKIPPABLE = [
   "groups",
 ] as const;
 
-/** Which items are compared, on both sides. */
+/** The kinds of items that are compared, on both sides. */
 export interface ItemSelection {
   secrets: SecretsMode;
   settings: boolean;

@@ -63,7 +63,10 @@ export function resolveItemFile(root: string, name: string): string {
     const found = lstatSync(place, { throwIfNoEntry: false });
     if (!found) break;
     if (found.isSymbolicLink()) {
-      throw new CliError("Folder", `${name} is left alone: ${place} is a link, which may lead anywhere`);
+      throw new CliError(
+        "Folder",
+        `${name} is skipped: ${place} is a symbolic link, which may lead outside the folder`,
+      );
     }
   }
   return join(root, name);

@@ -27,7 +27,7 @@ export interface FileFormat {
   toCanonical(fields: Fields): Fields;
 }
 
-/** What is enabled by default states it if it is not. */
+/** Fields that are written even if they have the default value. */
 const ALWAYS_STATED = ["enabled", "mode"];
 
 /**

@@ -117,7 +117,7 @@ export interface Operations {
   "GET /metrics": { input: {  }; answer: string; access: "anyone" };
   /** Receive a signed command of the chat product; it starts the workspace's command script */
   "POST /oauth/chat_command": { input: {  }; answer: unknown; access: "anyone" };
-  /** Send a browser to a provider to connect an account; with `workspace` and `path` it is stored there when the browser comes back */
+  /** Redirect a browser to a provider to connect an account; with `workspace` and `path` the callback stores it there */
   "GET /oauth/connect/{client_name}": { input: { client_name: string; query?: { scopes?: string; extra_params?: string; workspace?: string; path?: string } }; answer: string; access: "user" };
   /** Exchange the provider's authorization code for tokens, which are not stored */
   "POST /oauth/connect_callback/{client_name}": { input: { client_name: string; body: { code: string; state: string; iss?: string | null } }; answer: { access_token: string; expires_in?: number; refresh_token?: string; scope?: (string)[] }; access: "user" };
@@ -249,7 +249,7 @@ export interface Operations {
   "POST /users/set_login_type/{user}": { input: { user: string; body: { login_type: string } }; answer: string; access: "superAdmin" };
   /** Set the password of a user, given by e-mail; all their sessions end */
   "POST /users/set_password_of/{user}": { input: { user: string; body: { password: string } }; answer: string; access: "superAdmin" };
-  /** Change the caller's password; all sessions end, the present one for a new one in the cookie `token` */
+  /** Change the caller's password; all sessions end, and the cookie `token` is set to a new one */
   "POST /users/setpassword": { input: { body: { password: string } }; answer: string; access: "user" };
   /** Create a token for the caller; its value is shown once */
   "POST /users/tokens/create": { input: { body: { label?: string | null; expiration?: string | null; scopes?: (string)[] | null; workspace_id?: string | null } }; answer: string; access: "user" };
@@ -271,7 +271,7 @@ export interface Operations {
   "GET /users/username_info/{email}": { input: { email: string }; answer: { username: string; workspace_usernames: ({ workspace_id: string; username: string })[] }; access: "superAdmin" };
   /** Read the user of the token */
   "GET /users/whoami": { input: {  }; answer: GlobalUserInfo; access: "user" };
-  /** Read the version of the interface that the server speaks, and in the header `svc-version` its own */
+  /** Read the version of the HTTP interface; the header `svc-version` has the version of the server */
   "GET /version": { input: {  }; answer: string; access: "anyone" };
   /** Grant read access or, with `write`, write access */
   "POST /w/{workspace}/acls/add/{kind}/{path}": { input: { workspace: string; kind: string; path: string; body: { owner: string; write?: boolean | null } }; answer: string; access: "author" };
@@ -1037,7 +1037,7 @@ export interface Operations {
   "GET /workers/queue_metrics": { input: {  }; answer: ({ id: string; values: ({ created_at: string; value: number })[] })[]; access: "devops" };
   /** Check whether users of the caller's e-mail domain may be invited automatically */
   "GET /workspaces/allowed_domain_auto_invite": { input: {  }; answer: boolean; access: "user" };
-  /** Make a workspace, for super admins, or as a setting says; the caller, or the owner named, becomes its admin */
+  /** Create a workspace, for super admins or whom a setting permits; its first admin is the caller or the named owner */
   "POST /workspaces/create": { input: { body: { id: string; name: string; username?: string | null; owner?: string } }; answer: string; access: "user" };
   /** Delete the workspace with everything in it, permanently */
   "DELETE /workspaces/delete/{workspace}": { input: { workspace: string }; answer: string; access: "superAdmin" };

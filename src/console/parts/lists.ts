@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, callOperation } from "../api/call.ts";
 
-/** What one request lists at most. */
+/** Maximum number of items in one response. */
 const PAGE_SIZE = 1_000;
 
 interface Paging {

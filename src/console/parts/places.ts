@@ -13,7 +13,7 @@ export const linkTo = {
   },
   run: (workspace: string, id: string) => `/w/${workspace}/runs/${id}`,
   script: (workspace: string, path: string) => `/w/${workspace}/scripts/${encoded(path)}`,
-  /** What a version of a script was, beside what is deployed. */
+  /** A version of a script, compared with the deployed one. */
   scriptVersion: (workspace: string, path: string, hash: string) =>
     `${linkTo.script(workspace, path)}?${new URLSearchParams({ tab: "versions", version: hash })}`,
   editScript: (workspace: string, path: string) => `/w/${workspace}/edit/${encoded(path)}`,
@@ -25,7 +25,7 @@ export const linkTo = {
   beginLike: (workspace: string, kind: RunnableKind, path: string, run: string) =>
     `${linkTo.begin(workspace, kind, path)}?from=${run}`,
   flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
-  /** What a version of a flow changed. */
+  /** Changes made by a version of a flow. */
   flowVersion: (workspace: string, path: string, version: number) =>
     `${linkTo.flow(workspace, path)}?${new URLSearchParams({ tab: "versions", after: String(version) })}`,
   app: (workspace: string, path: string) => `/w/${workspace}/apps/${encoded(path)}`,

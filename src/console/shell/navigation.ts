@@ -10,7 +10,7 @@ export interface Destination {
   load: () => void;
 }
 
-/** What the file of a page exports. */
+/** Exports of a page's module. */
 export interface PageModule {
   default: ComponentType;
   /**

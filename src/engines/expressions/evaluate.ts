@@ -7,7 +7,7 @@ import { isTooDeep, MAX_JSON_DEPTH } from "../../lib/json/depth.ts";
 import { parseJson } from "../../lib/json/json.ts";
 import { ExpressionError, ExpressionTimeout } from "./error.ts";
 import type { Mentions } from "./parse/names.ts";
-import { UNSURE } from "./parse/operators.ts";
+import { NOT_SIMPLE } from "./parse/operators.ts";
 import { type Prepared, prepareExpression } from "./parse/prepare.ts";
 import { type ExpressionScope, entryToText, type GivenValues, resolveMentioned } from "./parse/scope.ts";
 import type { EvaluationLimits, TextFunction } from "./sandbox/limits.ts";
@@ -34,8 +34,8 @@ export async function evaluateExpression(
 ): Promise<unknown> {
   const prepared = await prepareExpression(expression);
   const given = await resolveMentioned(scope, prepared.mentions);
-  const value = prepared.fast ? prepared.fast(given) : UNSURE;
-  return value === UNSURE ? evaluateInSandbox(expression, prepared, given, options) : value;
+  const value = prepared.fast ? prepared.fast(given) : NOT_SIMPLE;
+  return value === NOT_SIMPLE ? evaluateInSandbox(expression, prepared, given, options) : value;
 }
 
 async function evaluateInSandbox(

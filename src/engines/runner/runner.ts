@@ -31,7 +31,7 @@ import { describeRootPlan } from "./sandbox/describe.ts";
 import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 import { detectSandboxSupport } from "./sandbox/support.ts";
 import { planUsers } from "./sandbox/users/child-users.ts";
-import { createServerFiles, type ServerFiles } from "./sandbox/users/server-files.ts";
+import { createModeGuard, type ModeGuard } from "./sandbox/users/mode-guard.ts";
 import { resolveLinks } from "./sandbox/walls/paths.ts";
 import { createResourceWatch, type WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { Runner, RunnerOptions } from "./types.ts";
@@ -63,7 +63,7 @@ export function createRunner(options: RunnerOptions): Runner {
   let runtime: RuntimeFiles;
   let guard: Guard;
   let sandbox: Sandbox;
-  let own: ServerFiles;
+  let own: ModeGuard;
   const watch = createResourceWatch(directory);
   let sweeper: ReturnType<typeof setInterval> | undefined;
   let stopped = false;
@@ -154,7 +154,7 @@ export function createRunner(options: RunnerOptions): Runner {
       const support = detectSandboxSupport();
       const plan = planUsers(options.sandbox, data_dir, support);
       const range = plan && "range" in plan ? plan.range : undefined;
-      own = createServerFiles(data_dir, range?.first, options.onRestored);
+      own = createModeGuard(data_dir, range?.first, options.onRestored);
       own.restore();
       // A server before it may have had the same user ids.
       if (!isNew || range) await killOrphans(resolveLinks(directory), range);

@@ -9,7 +9,7 @@ export interface Slots {
 export function createSlots(limit: number): Slots {
   let free = limit;
   const waiting = new Set<() => void>();
-  const giveBack = () => {
+  const release = () => {
     const [next] = waiting;
     if (!next) {
       free++;
@@ -37,7 +37,7 @@ export function createSlots(limit: number): Slots {
     }
     let isBack = false;
     return () => {
-      if (!isBack) giveBack();
+      if (!isBack) release();
       isBack = true;
     };
   }
@@ -45,11 +45,11 @@ export function createSlots(limit: number): Slots {
   return {
     acquire: take,
     async run(work) {
-      const giveBack = await take();
+      const release = await take();
       try {
         return await work();
       } finally {
-        giveBack();
+        release();
       }
     },
   };

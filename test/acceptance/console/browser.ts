@@ -7,7 +7,7 @@ import axe from "axe-core";
 import { type Browser, type BrowserContext, type Page, chromium as playwright } from "playwright-core";
 import { sleep } from "../../../src/lib/async/sleep.ts";
 
-/** Where pictures go for who wants to look: `SVC_SCREENSHOTS=folder`. */
+/** Folder for screenshots, if any is wanted. */
 const PICTURES = process.env.SVC_SCREENSHOTS;
 
 /** Of the package's arguments, what would make it another browser than people have, and the emulated graphics processor. */
@@ -43,7 +43,7 @@ export async function openBrowser(more: string[] = []): Promise<Browser> {
 export interface Visit extends AsyncDisposable {
   page: Page;
   context: BrowserContext;
-  /** What went wrong so far; a test that provokes it empties this. */
+  /** Errors of the page so far. A test that provokes some clears them. */
   wrongs: string[];
   /** Opens an address of the console and waits until something is there. */
   open: (path: string) => Promise<void>;

@@ -1,4 +1,4 @@
-/** What browsers load, as it travels. */
+/** Size of the files that browsers load, compressed as transferred. */
 import { expect, test } from "bun:test";
 import { useSite } from "./site.ts";
 

@@ -1,4 +1,4 @@
-/** What people do, from beginning to end, in a real browser at the executable. */
+/** Complete user journeys in a real browser, against the executable. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";

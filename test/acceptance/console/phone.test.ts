@@ -1,4 +1,4 @@
-/** What a narrow window must show: the chosen tab, and steps that nothing covers. */
+/** Narrow windows show the chosen tab, and nothing covers the steps. */
 import { expect, test } from "bun:test";
 import { expectSoon, PHONE } from "./browser.ts";
 import { useSite } from "./site.ts";

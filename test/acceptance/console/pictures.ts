@@ -132,7 +132,7 @@ try {
     .getByText("Inputs", { exact: true })
     .click();
   await page.getByRole("group", { name: "answer", exact: true }).waitFor();
-  await take("drawing");
+  await take("flow-editor");
   await seen.open("w/acme/edit/f/shop/orders");
   await page.getByText("told the channel").first().waitFor();
   await page.getByRole("combobox", { name: /shop/ }).click();

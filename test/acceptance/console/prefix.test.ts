@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const PREFIX = "/tools/svc";
 
-/** What stands beside the prefix is somebody else's. */
+/** Starts a proxy that passes only requests below the prefix to svc, as if other sites were beside it. */
 function startProxy(target: () => string) {
   return Bun.serve({
     port: 0,

@@ -1,4 +1,4 @@
-/** What tests of a file share: a server with something of everything in it, and a browser. */
+/** Starts a filled server and a browser for the tests of a file. */
 import { afterAll, beforeAll } from "bun:test";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";

@@ -1,4 +1,4 @@
-/** What a workspace, or the server that answers for it, may write on the machine of who pulls. */
+/** Files that a hostile workspace or server may write on the machine that pulls. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -152,7 +152,7 @@ test("nothing is written for unsafe names and languages; all other items are", a
   const root = repository(place);
   const done = await pull(place, hostile.url.href);
   expect(done.code).toBe(1);
-  expect(done.err).toContain("is left alone");
+  expect(done.err).toContain("is skipped");
   const files = [...new Bun.Glob("**/*").scanSync({ cwd: root, dot: true })].sort();
   expect(files).toEqual([
     ".git/config",

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { checkExpression, evaluateExpression } from "../../../src/engines/expressions/evaluate.ts";
-import { UNSURE } from "../../../src/engines/expressions/parse/operators.ts";
+import { NOT_SIMPLE } from "../../../src/engines/expressions/parse/operators.ts";
 import { prepareExpression } from "../../../src/engines/expressions/parse/prepare.ts";
 import {
   type ExpressionScope,
@@ -13,7 +13,7 @@ import {
 
 async function fastValue(expression: string, scope: ExpressionScope): Promise<unknown> {
   const { fast, mentions } = await prepareExpression(expression);
-  return fast ? fast(await resolveMentioned(scope, mentions)) : UNSURE;
+  return fast ? fast(await resolveMentioned(scope, mentions)) : NOT_SIMPLE;
 }
 
 /** The value as JSON, or the error without the text of the expression. */
@@ -112,11 +112,11 @@ describe("the fast path is not used for", () => {
     `[${"flow_input, ".repeat(20)}]`,
     `\`${"${flow_input.name}".repeat(200)}\``,
   ])("%s", async (expression) => {
-    expect(await fastValue(expression, scope)).toBe(UNSURE);
+    expect(await fastValue(expression, scope)).toBe(NOT_SIMPLE);
   });
 
   test("texts that grow too long", async () => {
-    expect(await fastValue("`${t}${t}`", { t: "x".repeat(600_000) })).toBe(UNSURE);
+    expect(await fastValue("`${t}${t}`", { t: "x".repeat(600_000) })).toBe(NOT_SIMPLE);
   });
 });
 
@@ -241,7 +241,7 @@ test("agrees with QuickJS, errors included", async () => {
       fc.pre(parses);
       const scope = { flow_input, results: new Members({ a }), previous_result };
       all++;
-      if ((await fastValue(expression, scope)) !== UNSURE) taken++;
+      if ((await fastValue(expression, scope)) !== NOT_SIMPLE) taken++;
       // A sequence is never simple; this one also mentions each name as a whole.
       const slow = `(flow_input, results, previous_result, ${expression})`;
       expect(await outcome(expression, scope)).toBe((await outcome(slow, scope)) as string);

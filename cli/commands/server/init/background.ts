@@ -68,7 +68,7 @@ async function untilStarted(child: Bun.Subprocess, { log, answer }: { log: strin
     if (child.exitCode !== null) throw createStartError(readFileSync(log, "utf8").trim());
     if (Date.now() > end) {
       child.kill();
-      throw createStartError(`it said nothing for ${START_TIMEOUT_MS / 1000} s; its log is ${log}`);
+      throw createStartError(`it logged nothing for ${START_TIMEOUT_MS / 1000} s; its log is ${log}`);
     }
     await sleep(POLL_INTERVAL_MS);
   }

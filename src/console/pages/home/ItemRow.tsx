@@ -15,7 +15,7 @@ const KINDS: Record<ItemKind, { Icon: typeof IconBolt; word: string }> = {
 };
 
 const PLACES = { script: linkTo.script, flow: linkTo.flow, app: linkTo.app };
-/** What was never deployed has no page but its editor. */
+/** Items that were never deployed only have the editor as their page. */
 const DRAFT_PLACES = { script: linkTo.editScript, flow: linkTo.draw, app: linkTo.app };
 
 interface Props {

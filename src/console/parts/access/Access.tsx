@@ -23,7 +23,7 @@ export type ItemKind =
 type Access = Answer<"GET /w/{workspace}/acls/explain/{kind}/{path}">[number];
 type Reason = Access["reasons"][number];
 
-/** What the right to read an item permits. */
+/** Explains what the right to read an item permits. */
 const READS: Record<ItemKind, string> = {
   script: "sees and runs it",
   flow: "sees and runs it",

@@ -24,7 +24,7 @@ export interface StepRunState {
   branch: number | undefined;
 }
 
-/** What the model needs to know of a step. */
+/** Properties of a step that the model needs. */
 export interface StepOutline extends Pick<StepNode, "id" | "kind"> {
   bodies: { nodes: StepOutline[]; skipsFailures: boolean }[];
 }

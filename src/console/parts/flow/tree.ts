@@ -11,7 +11,7 @@ export interface StepNode {
   path: StepPath;
   title: string;
   kind: StepKind;
-  /** What it runs: a path, the name of a language or an expression. */
+  /** The path, language or expression that it runs. */
   detail: string;
   /** Descriptions of options that change how it runs. */
   notes: string[];

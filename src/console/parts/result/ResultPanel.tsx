@@ -5,7 +5,7 @@ import { writeJson } from "../../api/json.ts";
 import { useCopy } from "../calling/use-copy.ts";
 import { CodeDifference } from "../editor/lazy.tsx";
 import { Loading } from "../Loading.tsx";
-import { classifyResult, type Shown } from "./kinds.ts";
+import { type ClassifiedResult, classifyResult } from "./kinds.ts";
 import { ErrorView, type Source } from "./views/ErrorView.tsx";
 import { FileResult, StoredFiles } from "./views/FileResult.tsx";
 import { HtmlFrame } from "./views/HtmlFrame.tsx";
@@ -94,7 +94,13 @@ function Actions({ name, value }: { name: string; value: unknown }) {
   );
 }
 
-function Body({ shown, value, workspace, source, selection }: Omit<Props, "title"> & { shown: Shown }) {
+function Body({
+  shown,
+  value,
+  workspace,
+  source,
+  selection,
+}: Omit<Props, "title"> & { shown: ClassifiedResult }) {
   switch (shown.kind) {
     case "nothing":
       return (

@@ -2,7 +2,7 @@
 import { isRecord, writeJson } from "../../api/json.ts";
 import type { StoredFile } from "./views/FileResult.tsx";
 
-export type Shown =
+export type ClassifiedResult =
   | { kind: "nothing" }
   | { kind: "text"; text: string }
   | { kind: "html"; html: string }
@@ -32,7 +32,7 @@ const textOf = (value: unknown): string =>
 /** Wider tables are rendered as trees. */
 const MAX_COLUMNS = 40;
 
-export function toTable(value: unknown): Extract<Shown, { kind: "table" }> | undefined {
+export function toTable(value: unknown): Extract<ClassifiedResult, { kind: "table" }> | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   if (value.every(isRecord)) {
     const columns = [...new Set(value.slice(0, 200).flatMap((row) => Object.keys(row)))];
@@ -54,7 +54,7 @@ export function toTable(value: unknown): Extract<Shown, { kind: "table" }> | und
 }
 
 /** Matches the error object of failed runs. */
-function matchError(value: unknown): Shown | undefined {
+function matchError(value: unknown): ClassifiedResult | undefined {
   if (!isRecord(value) || !isRecord(value.error)) return undefined;
   const { name, message, stack, step_id } = value.error;
   if (typeof message !== "string" && typeof name !== "string") return undefined;
@@ -70,7 +70,7 @@ function matchError(value: unknown): Shown | undefined {
 /** Fewer numbers are easier to read as a list. */
 const MIN_CHART_NUMBERS = 4;
 
-function numbersOf(value: unknown): Shown | undefined {
+function numbersOf(value: unknown): ClassifiedResult | undefined {
   if (!Array.isArray(value) || value.length < MIN_CHART_NUMBERS) return undefined;
   if (!value.every((each) => typeof each === "number" || typeof each === "bigint")) return undefined;
   return { kind: "numbers", columns: ["value"], rows: value.map((each) => ({ value: each })) };
@@ -89,7 +89,7 @@ const NAMES_OF_SIDES = [
 ] as const;
 
 /** Matches `{ diff: … }`: a unified diff, or two texts or values to compare. */
-function matchDiff(value: unknown): Shown | undefined {
+function matchDiff(value: unknown): ClassifiedResult | undefined {
   if (typeof value === "string") return { kind: "patch", text: value };
   if (!isRecord(value)) return undefined;
   const names = NAMES_OF_SIDES.find((sides) => sides.every((side) => side in value));
@@ -104,7 +104,7 @@ function matchDiff(value: unknown): Shown | undefined {
 const PATCH = /^(diff --git |--- \S.*\n\+\+\+ \S)/;
 
 /** Matches objects whose single field names the format. */
-function matchNamedFormat(value: Record<string, unknown>): Shown | undefined {
+function matchNamedFormat(value: Record<string, unknown>): ClassifiedResult | undefined {
   const [name, ...more] = Object.keys(value);
   const stored = matchStoredFile(value);
   if (stored) return { kind: "stored", files: [stored] };
@@ -135,7 +135,7 @@ function matchNamedFormat(value: Record<string, unknown>): Shown | undefined {
   return undefined;
 }
 
-export function classifyResult(value: unknown): Shown {
+export function classifyResult(value: unknown): ClassifiedResult {
   if (value === null || value === undefined) return { kind: "nothing" };
   if (typeof value === "string") return { kind: PATCH.test(value) ? "patch" : "text", text: value };
   if (Array.isArray(value) && value.length > 0) {

@@ -10,10 +10,18 @@ import type {
   OptionalMemberExpression,
 } from "@babel/types";
 import { findStaticName } from "./names.ts";
-import { BINARY, concatenate, readProperty, requireExact, throwUnsure, UNARY, UNSURE } from "./operators.ts";
+import {
+  BINARY,
+  concatenate,
+  NOT_SIMPLE,
+  readProperty,
+  requireExact,
+  throwNotSimple,
+  UNARY,
+} from "./operators.ts";
 import { entryToValue, type GivenValues } from "./scope.ts";
 
-/** Evaluates an expression without the sandbox. @returns the JSON value, or UNSURE if the sandbox must decide */
+/** Evaluates an expression without the sandbox. @returns the JSON value, or NOT_SIMPLE if the sandbox must decide */
 export type FastPath = (given: GivenValues) => unknown;
 
 interface FastRun {
@@ -36,7 +44,7 @@ const SHORT_CIRCUITED = Symbol("cut off");
  */
 export function compileFast(root: Node): FastPath | undefined {
   const compute = orUnsure(() => compile(root));
-  if (compute === UNSURE) return undefined;
+  if (compute === NOT_SIMPLE) return undefined;
   return (given) => orUnsure(() => toJsonValue((compute as Compute)({ given, copies: 0 })));
 }
 
@@ -44,7 +52,7 @@ function orUnsure(work: () => unknown): unknown {
   try {
     return work();
   } catch (error) {
-    if (error === UNSURE) return UNSURE;
+    if (error === NOT_SIMPLE) return NOT_SIMPLE;
     throw error;
   }
 }
@@ -75,12 +83,12 @@ function compile(node: Node): Compute {
         concatenate(texts.flatMap((text, at) => (at === 0 ? [text] : [values[at - 1]!(run), text])));
     }
     case "UnaryExpression": {
-      const operate = UNARY[node.operator] ?? throwUnsure();
+      const operate = UNARY[node.operator] ?? throwNotSimple();
       const value = compile(node.argument);
       return (run) => operate(value(run));
     }
     case "BinaryExpression": {
-      const operate = BINARY[node.operator] ?? throwUnsure();
+      const operate = BINARY[node.operator] ?? throwNotSimple();
       const [left, right] = [compile(node.left), compile(node.right)];
       return (run) => operate(left(run), right(run));
     }
@@ -99,14 +107,14 @@ function compile(node: Node): Compute {
     case "ArrayExpression":
       return compileArray(node);
     default:
-      return throwUnsure();
+      return throwNotSimple();
   }
 }
 
 /** Compiles a name with member accesses. The base is never a literal, because literals become JSON only at the end. */
 function compileChain(node: Node): Compute {
   if (node.type === "Identifier") return compileName(node.name);
-  if (node.type !== "MemberExpression" && node.type !== "OptionalMemberExpression") return throwUnsure();
+  if (node.type !== "MemberExpression" && node.type !== "OptionalMemberExpression") return throwNotSimple();
   // Parentheses end a chain: `(a?.b).c` throws where `a?.b.c` does not.
   const chained = node.type === "OptionalMemberExpression";
   const optional = chained && node.optional;
@@ -114,7 +122,7 @@ function compileChain(node: Node): Compute {
   const key = compileKey(node);
   return (run) => {
     const base = object(run);
-    if (base === SHORT_CIRCUITED) return chained ? SHORT_CIRCUITED : throwUnsure();
+    if (base === SHORT_CIRCUITED) return chained ? SHORT_CIRCUITED : throwNotSimple();
     if (optional && (base === null || base === undefined)) return SHORT_CIRCUITED;
     return readProperty(base, key(run));
   };
@@ -122,7 +130,7 @@ function compileChain(node: Node): Compute {
 
 function compileName(name: string): Compute {
   if (name === "undefined") return () => undefined;
-  return ({ given }) => (given.has(name) ? entryToValue(given.get(name)) : throwUnsure());
+  return ({ given }) => (given.has(name) ? entryToValue(given.get(name)) : throwNotSimple());
 }
 
 function compileKey(node: MemberExpression | OptionalMemberExpression): Compute {
@@ -136,11 +144,11 @@ function compileObject(node: ObjectExpression): Compute {
       const spread = compileChain(member.argument);
       return (run) => Object.entries(copyIntoLiteral(run, spread(run), isPlainObject) as object);
     }
-    if (member.type !== "ObjectProperty") return throwUnsure();
+    if (member.type !== "ObjectProperty") return throwNotSimple();
     const name =
-      findStaticName(member.key, member.key.type !== "Identifier" || member.computed) ?? throwUnsure();
+      findStaticName(member.key, member.key.type !== "Identifier" || member.computed) ?? throwNotSimple();
     // This syntax sets the prototype instead of a member.
-    if (name === "__proto__") return throwUnsure();
+    if (name === "__proto__") return throwNotSimple();
     const value = compile(member.value);
     return (run) => [[name, copyIntoLiteral(run, value(run))]];
   });
@@ -152,7 +160,7 @@ function compileObject(node: ObjectExpression): Compute {
 
 function compileArray(node: ArrayExpression): Compute {
   const parts = node.elements.map((element): ((run: FastRun) => unknown[]) => {
-    if (element === null) return throwUnsure();
+    if (element === null) return throwNotSimple();
     if (element.type === "SpreadElement") {
       const spread = compileChain(element.argument);
       return (run) => copyIntoLiteral(run, spread(run), Array.isArray) as unknown[];
@@ -172,9 +180,9 @@ function copyIntoLiteral(
   value: unknown,
   is_right: (value: unknown) => boolean = () => true,
 ): unknown {
-  if (!is_right(value)) throwUnsure();
+  if (!is_right(value)) throwNotSimple();
   const large = typeof value === "string" ? value.length > LONG_TEXT : typeof value === "object";
-  if (large && value !== null && ++run.copies > MAXIMUM_COPIES) throwUnsure();
+  if (large && value !== null && ++run.copies > MAXIMUM_COPIES) throwNotSimple();
   return toJsonValue(value);
 }
 

@@ -4,16 +4,16 @@
  */
 import { isExactNumber } from "../../../lib/json/json.ts";
 
-/** Thrown by `throwUnsure`: QuickJS must evaluate the expression. */
-export const UNSURE = new Error("this is not simple");
+/** Thrown where the fast path does not support an expression: QuickJS must evaluate it. */
+export const NOT_SIMPLE = new Error("the expression needs the sandbox");
 
 /** Longer texts are built in QuickJS, where memory is limited. */
 const MAXIMUM_CHARACTERS = 1_000_000;
 
 type Primitive = string | number | boolean | null | undefined;
 
-export function throwUnsure(): never {
-  throw UNSURE;
+export function throwNotSimple(): never {
+  throw NOT_SIMPLE;
 }
 
 function isPrimitive(value: unknown): value is Primitive {
@@ -22,28 +22,28 @@ function isPrimitive(value: unknown): value is Primitive {
 
 /** Gives up on raw numbers, which can only be passed on. */
 export function requireExact(value: unknown): unknown {
-  return isExactNumber(value) ? throwUnsure() : value;
+  return isExactNumber(value) ? throwNotSimple() : value;
 }
 
 /** Returns `object[key]`, for own members only. */
 export function readProperty(object: unknown, key: unknown): unknown {
-  if (object === null || object === undefined || isExactNumber(object)) throwUnsure();
-  if (typeof key !== "string" && typeof key !== "number") throwUnsure();
+  if (object === null || object === undefined || isExactNumber(object)) throwNotSimple();
+  if (typeof key !== "string" && typeof key !== "number") throwNotSimple();
   if (Object.hasOwn(object, key)) return (object as Record<string | number, unknown>)[key];
-  return key in Object(object) ? throwUnsure() : undefined;
+  return key in Object(object) ? throwNotSimple() : undefined;
 }
 
 export function concatenate(parts: unknown[]): string {
   let text = "";
   for (const part of parts) {
-    if (!isPrimitive(part) || text.length > MAXIMUM_CHARACTERS) throwUnsure();
+    if (!isPrimitive(part) || text.length > MAXIMUM_CHARACTERS) throwNotSimple();
     text += part;
   }
-  return text.length > MAXIMUM_CHARACTERS ? throwUnsure() : text;
+  return text.length > MAXIMUM_CHARACTERS ? throwNotSimple() : text;
 }
 
 function requireNumbers(left: unknown, right: unknown): [number, number] {
-  return typeof left === "number" && typeof right === "number" ? [left, right] : throwUnsure();
+  return typeof left === "number" && typeof right === "number" ? [left, right] : throwNotSimple();
 }
 
 /** Returns comparable numbers; texts compare by UTF-16 units. */
@@ -54,14 +54,14 @@ function toComparable(left: unknown, right: unknown): [number, number] {
 
 function strictlyEqual(left: unknown, right: unknown): boolean {
   // Object identity is not known from JSON.
-  if (!isPrimitive(left) && !isPrimitive(right)) throwUnsure();
+  if (!isPrimitive(left) && !isPrimitive(right)) throwNotSimple();
   return requireExact(left) === requireExact(right);
 }
 
 function looselyEqual(left: unknown, right: unknown): boolean {
   if (left === null || left === undefined) return right === null || right === undefined;
   if (right === null || right === undefined) return false;
-  return typeof left === typeof right ? strictlyEqual(left, right) : throwUnsure();
+  return typeof left === typeof right ? strictlyEqual(left, right) : throwNotSimple();
 }
 
 function add(left: unknown, right: unknown): unknown {
@@ -94,6 +94,6 @@ export const BINARY: Record<string, (left: unknown, right: unknown) => unknown> 
 
 export const UNARY: Record<string, (value: unknown) => unknown> = {
   "!": (value) => !requireExact(value),
-  "-": (value) => (typeof value === "number" ? -value : throwUnsure()),
+  "-": (value) => (typeof value === "number" ? -value : throwNotSimple()),
   typeof: (value) => typeof requireExact(value),
 };

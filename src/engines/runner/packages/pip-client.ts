@@ -250,7 +250,7 @@ function extractReason(lines: string): string {
   const errors = said.filter((line) => /^(error|×|╰|hint|could not|no matching)/i.test(line));
   const unreachable = describeUnreachable(said.filter((line) => /\bRetrying\b/.test(line)).at(-1));
   const reason = [...unreachable, ...(errors.length > 0 ? errors : said.slice(-3))].join("; ");
-  return `Python packages could not be resolved or installed: ${reason || "the package client said nothing"}`;
+  return `Python packages could not be resolved or installed: ${reason || "the package client printed no error"}`;
 }
 
 /** Returns a message that the index cannot be reached: pip's own errors only say that the index lacks the package. */

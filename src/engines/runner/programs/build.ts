@@ -17,7 +17,7 @@ import { findTool, type Tool } from "./tools.ts";
 export const BUILD_TIMEOUT_MS = 15 * 60_000;
 const MAX_LOCK_BYTES = 5_000_000;
 
-/** What runs a package client: its path, environment, further files, and what it reads. */
+/** Runs a package client: its path, environment, further files, and the files that it reads. */
 interface BuildTool extends Pick<ToolRequest, "program" | "environment" | "files" | "read"> {
   /** The language's own tool. */
   interpreter: Tool;
@@ -132,6 +132,6 @@ export async function runClient(
   const said = output.split("\n").map((line) => line.trim());
   const reason = said.filter((line) => !/^(Caused by:)?$/.test(line) && !advice?.test(line)).slice(-6);
   throw new DependencyError(
-    `${language} packages could not be ${aim}: ${reason.join("; ") || `${tool} said nothing`}`,
+    `${language} packages could not be ${aim}: ${reason.join("; ") || `${tool} printed no error`}`,
   );
 }

@@ -56,7 +56,7 @@ export async function compileScript(
   if ("stopped" in outcome) throw new CompileError(outcome.stopped.message);
   if (program === undefined) {
     throw new CompileError(
-      `the script could not be compiled:\n${nameSource(version, output.trim()) || "the compiler said nothing"}`,
+      `the script could not be compiled:\n${nameSource(version, output.trim()) || "the compiler printed no error"}`,
     );
   }
   return program;

@@ -59,8 +59,7 @@ export const setPassword = operation({
   method: "POST",
   path: "/users/setpassword",
   access: "user",
-  summary:
-    "Change the caller's password; all sessions end, the present one for a new one in the cookie `token`",
+  summary: "Change the caller's password; all sessions end, and the cookie `token` is set to a new one",
   body: z.object({ password: z.string() }),
   responds: responds.raw("text/plain", "confirmation"),
   audit: { operation: "users.setpassword", action_kind: "Update" },

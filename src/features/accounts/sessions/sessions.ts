@@ -37,11 +37,11 @@ export async function loginWithPassword(
     });
   }
   const email = body.email.trim().toLowerCase();
-  const giveBack = consumeAttempt(app, email, origin);
+  const refundAttempt = consumeAttempt(app, email, origin);
   const [user] = await app.db.read.select().from(users).where(eq(users.email, email));
   const hash = user?.login_type === "password" ? user.password_hash : null;
   if (!(await verifyPassword(app, body.password, hash))) throw new BadRequest("Invalid login");
-  giveBack();
+  refundAttempt();
   const session = await ctx.write({ resource: email, actor_email: email }, async (tx) => {
     if (app.config.invalidate_old_sessions === "true") await revokeSessions(app, tx, email, undefined);
     await joinByDomain(app, tx, email);

@@ -82,7 +82,7 @@ const beginConnect = operation({
   path: "/oauth/connect/{client_name}",
   access: "user",
   summary:
-    "Send a browser to a provider to connect an account; with `workspace` and `path` it is stored there when the browser comes back",
+    "Redirect a browser to a provider to connect an account; with `workspace` and `path` the callback stores it there",
   query: z.object({
     scopes: z.string().optional(),
     extra_params: ExtraParams.optional(),

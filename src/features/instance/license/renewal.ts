@@ -19,7 +19,7 @@ const RESPONSE_TIMEOUT_MS = 15_000;
 /** Upper limit of the response, in bytes; a license has some hundred characters. */
 const MAX_RESPONSE_BYTES = 20_000;
 
-const UNFINISHED = "the attempt has begun, and its end is not known";
+const OUTCOME_UNKNOWN = "the attempt has begun, and its end is not known";
 export const RENEWAL_SUCCESS = "success";
 
 export interface RenewalAttempt {
@@ -96,7 +96,7 @@ async function insertAttempt(app: App, tx: Tx): Promise<number> {
     .where(lt(licenseRenewals.attempted_at, new Date(now.getTime() - RETENTION_MS)));
   const [row] = await tx
     .insert(licenseRenewals)
-    .values({ attempted_at: now, result: UNFINISHED })
+    .values({ attempted_at: now, result: OUTCOME_UNKNOWN })
     .returning({ id: licenseRenewals.id });
   return row!.id;
 }

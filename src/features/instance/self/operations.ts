@@ -18,8 +18,7 @@ export const getVersion = operation({
   path: "/version",
   access: "anyone",
   scope: false,
-  summary:
-    "Read the version of the interface that the server speaks, and in the header `svc-version` its own",
+  summary: "Read the version of the HTTP interface; the header `svc-version` has the version of the server",
   responds: responds.text("such as `CE v1.423.2`"),
   run: (ctx) => {
     requireDescriptionAccess(ctx);

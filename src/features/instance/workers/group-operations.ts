@@ -19,7 +19,7 @@ const Config = z.object({ name: z.string(), config: GroupConfig.optional() });
 function parseGroupName(name: string): string {
   if (/^worker__[\w-]{1,50}$/.test(name)) return name.slice(CONFIG_PREFIX.length);
   throw new BadRequest(
-    `"${name}" is not a configuration: it reads ${CONFIG_PREFIX} and the name of a group of workers`,
+    `"${name}" is not the name of a configuration: it must be ${CONFIG_PREFIX} followed by the name of a worker group`,
   );
 }
 

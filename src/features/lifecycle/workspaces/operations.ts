@@ -13,7 +13,7 @@ export const createWorkspace = operation({
   path: "/workspaces/create",
   access: "user",
   summary:
-    "Make a workspace, for super admins, or as a setting says; the caller, or the owner named, becomes its admin",
+    "Create a workspace, for super admins or whom a setting permits; its first admin is the caller or the named owner",
   body: z.object({
     id: z.string(),
     name: z.string(),

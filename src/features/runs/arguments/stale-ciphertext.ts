@@ -58,12 +58,12 @@ async function renewCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Pro
 
 /** Returns a job row with its arguments re-encrypted, to be stored again after StaleCiphertext. */
 export async function reencryptJob(app: App, job: Job): Promise<Job> {
-  const anew = (json: string) => reencryptIfStale(app, app.db.read, job, json);
+  const reencryptJson = (json: string) => reencryptIfStale(app, app.db.read, job, json);
   const { args, raw_flow, flow_body } = job;
   return {
     ...job,
-    args: await anew(args),
-    raw_flow: raw_flow && (await anew(raw_flow)),
-    flow_body: flow_body && (await anew(flow_body)),
+    args: await reencryptJson(args),
+    raw_flow: raw_flow && (await reencryptJson(raw_flow)),
+    flow_body: flow_body && (await reencryptJson(flow_body)),
   };
 }

@@ -33,7 +33,7 @@ export type CancelContext = Pick<Context, "app" | "username" | "write">;
  */
 export async function getJob(ctx: Context, workspace_id: string, id: string): Promise<Job> {
   const job = await findJob(ctx.app, workspace_id, id);
-  if (!job || !canCallerSee(ctx.caller, job)) throw jobHidden(ctx.caller, workspace_id, id);
+  if (!job || !canCallerSee(ctx.caller, job)) throw createHiddenJobError(ctx.caller, workspace_id, id);
   return job;
 }
 
@@ -65,7 +65,7 @@ function canCallerSee(caller: Caller, job: Job): boolean {
 }
 
 /** Creates the error for a job that the caller may not see. It is the same for a job that does not exist. */
-function jobHidden({ identity, member }: Caller, workspace_id: string, id: string): SvcError {
+function createHiddenJobError({ identity, member }: Caller, workspace_id: string, id: string): SvcError {
   if (member) return new NotFound(`job ${id} in workspace ${workspace_id}`);
   if (identity) return new Unauthorized(`not a member of workspace ${workspace_id}`);
   return new BadRequest("log in to see this job: only jobs started by nobody are open to everybody");

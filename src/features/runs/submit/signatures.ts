@@ -130,7 +130,7 @@ export async function verifySignatureWithKey(
     .update(body)
     .digest();
   if (!digests.some((digest) => digest.length === right.length && timingSafeEqual(digest, right))) {
-    throw new Unauthorized(`the signature in ${header} is not one of this request with the shared secret`);
+    throw new Unauthorized(`the signature in ${header} does not match this request and the shared secret`);
   }
   const { url, method, headers } = request;
   return transferBodySlot(

@@ -218,9 +218,9 @@ export async function reencryptSubmission(
 ): Promise<Submission> {
   const email = submission.runs_as?.email ?? caller.identity.email;
   const runner = { workspace_id: caller.member.workspace_id, email };
-  const anew = (json: string) => reencryptIfStale(app, app.db.read, runner, json);
+  const reencryptJson = (json: string) => reencryptIfStale(app, app.db.read, runner, json);
   const { args, flow } = submission;
-  if (!flow) return { ...submission, args: await anew(args) };
-  const value = parseSchemaJson(await anew(JSON.stringify(flow.value))) as FlowValue;
-  return { ...submission, args: await anew(args), flow: { ...flow, value } };
+  if (!flow) return { ...submission, args: await reencryptJson(args) };
+  const value = parseSchemaJson(await reencryptJson(JSON.stringify(flow.value))) as FlowValue;
+  return { ...submission, args: await reencryptJson(args), flow: { ...flow, value } };
 }

@@ -101,10 +101,10 @@ async function attemptSubmit(
   if (submission.delete_after_use && !app.queue.hasWorker())
     throw new Unavailable("this process has no worker for a job that is not stored");
   using room = isDue && canDispatch(submission) ? app.queue.reserve(submission.tag) : undefined;
-  const hand = chooseDispatch(app, submission, room);
+  const dispatch = chooseDispatch(app, submission, room);
   // A flow needs no slot: only its steps do.
   const flow = isDue && !submission.concurrency ? submission.flow : undefined;
-  const direct = hand !== undefined || flow !== undefined;
+  const direct = dispatch !== undefined || flow !== undefined;
   const job = toJobRow(ctx, submission, options, { now, scheduled_for, direct });
   if (flow) Object.assign(job, { worker: null, last_ping: null });
   let plan: Plan | undefined;
@@ -135,7 +135,7 @@ async function attemptSubmit(
         if (isPending(storing)) await storing;
         if (plan) await plan.store(tx);
         if (how.inTransaction) await how.inTransaction(tx, job.id);
-        tx.afterCommit(() => (hand ? hand(job) : app.queue.wake()));
+        tx.afterCommit(() => (dispatch ? dispatch(job) : app.queue.wake()));
       },
     );
   } catch (error) {

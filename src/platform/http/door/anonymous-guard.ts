@@ -28,7 +28,7 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
   const failures = createRateLimiter(app.config.failed_auth_rate, now);
   let delayed = 0;
 
-  function tooMany(request: Request): TooManyRequests | undefined {
+  function checkAnonymousLimit(request: Request): TooManyRequests | undefined {
     const wait = anonymous.count(getCallerAddress(request));
     if (wait === undefined) return undefined;
     app.meters.refused.anonymous++;
@@ -39,7 +39,7 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
    * Delays the response to a failed authentication.
    * @throws TooManyRequests when too many responses are delayed already
    */
-  async function slowDown(request: Request): Promise<void> {
+  async function delayResponse(request: Request): Promise<void> {
     app.meters.refused.credentials++;
     const wait = failures.count(getCallerAddress(request));
     if (wait === undefined) return;
@@ -52,11 +52,11 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
   }
 
   return {
-    countAnonymous: tooMany,
+    countAnonymous: checkAnonymousLimit,
     guardFor(op) {
       if (op.access !== "anyone") {
         return async (request) => {
-          await slowDown(request);
+          await delayResponse(request);
           throw createUnauthorized(op, request, site);
         };
       }
@@ -65,8 +65,8 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
       const ownPagesOnly = op.method !== "GET" && !op.cors && !op.page;
       return async (request, token) => {
         if (!op.exemptFromRateLimit) {
-          if (token !== undefined) await slowDown(request);
-          const error = tooMany(request);
+          if (token !== undefined) await delayResponse(request);
+          const error = checkAnonymousLimit(request);
           if (error) throw error;
         }
         if (ownPagesOnly && isCrossSite(request, site)) {

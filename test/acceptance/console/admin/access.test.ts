@@ -1,4 +1,4 @@
-/** Who may use an item, and why: asked where the item is shown, and changed there. */
+/** Rights on items: shown and changed on the page of the item. */
 import { beforeAll, expect, test } from "bun:test";
 import { newMember } from "../filled.ts";
 import { useSite } from "../site.ts";

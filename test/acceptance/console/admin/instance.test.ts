@@ -1,4 +1,7 @@
-/** What is tried before it is relied on: mail, alerts, a license; and what other clients' git sync is told. */
+/**
+ * Trials of settings before they are saved (mail, alerts, license), and the answer to git sync of other
+ * clients.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createKeyPair, signLicense } from "../../../../src/features/tenancy/license/signed-license.ts";
 import { type MailServer, plainSettings, startPlainMailServer } from "../../../support/peers/mail-server.ts";

@@ -1,4 +1,4 @@
-/** Who may what, given and taken in a real browser at the executable. */
+/** Members and their rights are changed in a real browser, against the executable. */
 import { expect, test } from "bun:test";
 import type { Visit } from "../browser.ts";
 import { PASSWORD } from "../filled.ts";

@@ -62,7 +62,7 @@ test("a new flow is found in another browser, reviewed by others, and discarded"
   await other.page.getByRole("button", { name: /Looks it up · added/ }).click();
   await other.page.getByText("Looks it up").nth(1).waitFor();
   await other.accessible("The review of a new flow");
-  await other.picture("drawing-review-new");
+  await other.picture("flow-editor-review-new");
 
   await using second = await site.visit();
   await second.open("/w/acme");
@@ -114,7 +114,7 @@ test("two tabs of one user do not overwrite each other", async () => {
   expect(await stored()).toBe("Of the first");
   expect(await second.page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
   await second.accessible("A draft that was saved elsewhere");
-  await second.picture("drawing-elsewhere");
+  await second.picture("flow-editor-elsewhere");
   await second.page.getByRole("button", { name: "Keep this one" }).click();
   await until(async () => (await stored()) === "Of the second", "the second draft");
   await alertIn(second).waitFor({ state: "detached" });

@@ -13,7 +13,7 @@ const code = (id: string, content = "export const main = () => 1") => ({
   value: { type: "rawscript", language: "bun", content, input_transforms: {} },
 });
 
-/** What a screen reader would say of the element that has the focus. */
+/** Returns the accessible name of the focused element, which a screen reader announces. */
 const FOCUSED = `(() => {
   const it = document.activeElement;
   const label = it.getAttribute("aria-label") ?? [...(it.labels ?? [])].map((each) => each.innerText).join(" ");

@@ -41,7 +41,7 @@ test("two users edit one flow: each has a draft and sees that the other has one"
   await second.page.getByText("ann has a draft of this too").waitFor();
   expect(await second.page.locator('.step[data-step="a"]').textContent()).not.toContain("Of Ann");
   await second.accessible("A flow that another draws");
-  await second.picture("drawing-together");
+  await second.picture("flow-editor-together");
   await rename(second.page, "Of Bob");
   await second.page.getByRole("link", { name: "Show its changes" }).click();
   await second.page.getByText("From what is deployed to the draft of ann").waitFor();
@@ -128,7 +128,7 @@ test("the picker and the preview show the values of the selected iteration", asy
   await page.getByRole("button", { name: 'results.x {"made":20}' }).waitFor();
   await page.keyboard.press("Escape");
   await ann.accessible("A chosen iteration");
-  await ann.picture("drawing-iteration");
+  await ann.picture("flow-editor-iteration");
   await ann.open(`/w/acme/draw/${path}?step=x`);
   await inputs();
   await page.getByText("= 3", { exact: true }).waitFor();
@@ -154,7 +154,7 @@ test("a flow is edited at the width of a phone, without horizontal overflow", as
   await ann.open(`/w/acme/draw/${path}`);
   const overflow = () => page.evaluate("document.documentElement.scrollWidth - innerWidth");
   expect(await overflow()).toBeLessThanOrEqual(0);
-  await ann.picture("drawing-narrow");
+  await ann.picture("flow-editor-narrow");
   await page.locator('.step[data-step="a"]').click();
   for (const part of ["Inputs", "Options", "Try", "Step"]) {
     await page.getByRole("radiogroup", { name: "Part of the step" }).getByText(part, { exact: true }).click();
@@ -163,14 +163,14 @@ test("a flow is edited at the width of a phone, without horizontal overflow", as
   await page.getByRole("button", { name: "Details of a" }).click();
   const seen = page.getByRole("heading", { name: "a", exact: true });
   expect((await seen.boundingBox())!.y).toBeLessThan(PHONE.height / 2);
-  await ann.picture("drawing-narrow-step");
+  await ann.picture("flow-editor-narrow-step");
   await page.getByRole("button", { name: "Add a step", exact: true }).click();
   await page.getByRole("textbox", { name: "Search steps, scripts and flows" }).waitFor();
-  await ann.picture("drawing-narrow-insert");
+  await ann.picture("flow-editor-narrow-insert");
   await ann.accessible("Insert at the width of a phone");
 }, 60_000);
 
-/** What is typed to find each kind of step, and what is inserted. */
+/** Search terms for each kind of step, and the kind that is inserted. */
 const KINDS = [
   ["Code in TypeScript", "rawscript bun"],
   ["Code in Python", "rawscript python3"],

@@ -58,7 +58,7 @@ test("results stand on the cards and in the panel, and are pinned from there", a
     .first()
     .waitFor();
   await ann.accessible("The result of a step");
-  await ann.picture("drawing-result");
+  await ann.picture("flow-editor-result");
   await page.getByRole("button", { name: "Pin as the step's result" }).click();
   await page.locator('.step[data-step="read"]', { hasText: "pinned result" }).waitFor();
 }, 60_000);
@@ -90,7 +90,7 @@ test("what stands in results, variables and resources are picked, by search too"
   await page.getByRole("button", { name: "Fields of results.read.orders", exact: true }).click();
   await page.getByRole("button", { name: /^results\.read\.orders\[1\] / }).waitFor();
   await ann.accessible("The names of an expression");
-  await ann.picture("drawing-names");
+  await ann.picture("flow-editor-names");
   await page.getByRole("textbox", { name: "Search values, variables and resources" }).fill("city");
   await page.getByRole("button", { name: /^results\.read\.orders\[0\]\.from\.city/ }).click();
   await page.getByText('= "Ulm"').waitFor();

@@ -10,7 +10,7 @@ const flowAt = (path: string) => read(`flows/get/${path}`);
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 30_000; !(await holds()); await Bun.sleep(50)) {
-    if (Date.now() > end) throw new Error("it did not come to be within 30 s");
+    if (Date.now() > end) throw new Error("the condition was not met within 30 s");
   }
 }
 
@@ -41,7 +41,7 @@ test("the flow of the README is created in the editor, run, deployed and called"
   const { page } = ann;
   await ann.open("/w/acme/new/flow");
   await ann.accessible("New flow");
-  await ann.picture("drawing-new");
+  await ann.picture("flow-editor-new");
   await page.getByRole("textbox", { name: "Name" }).fill("refund");
   await page.getByRole("textbox", { name: "Summary" }).fill("Refunds an order once somebody has approved it");
   await page.getByRole("button", { name: "Create and edit" }).click();
@@ -69,7 +69,7 @@ test("the flow of the README is created in the editor, run, deployed and called"
     .click({ force: true });
   await page.getByRole("textbox", { name: "Approvals needed" }).waitFor();
   await ann.accessible("Options of a step");
-  await ann.picture("drawing-options");
+  await ann.picture("flow-editor-options");
 
   await page.getByRole("button", { name: "Add a step" }).first().click();
   await choose(page, "Code in TypeScript");
@@ -87,7 +87,7 @@ test("the flow of the README is created in the editor, run, deployed and called"
     await page.keyboard.press("Escape");
   }
   await ann.accessible("Inputs of a step");
-  await ann.picture("drawing-inputs");
+  await ann.picture("flow-editor-inputs");
 
   await page.getByRole("button", { name: "Run it" }).click();
   const dialog = page.getByRole("dialog");
@@ -99,7 +99,7 @@ test("the flow of the README is created in the editor, run, deployed and called"
     .or(page.locator('.step[data-step="ask"][data-tone="waiting"]'))
     .first()
     .waitFor();
-  await ann.picture("drawing-run");
+  await ann.picture("flow-editor-run");
   const [waiting] = await read("jobs/queue/list?job_kinds=flowpreview");
   await site.filled.ask("POST", `/w/acme/jobs/flow/resume/${waiting.id}`, { reason: "it arrived broken" });
   await page.locator('.step[data-step="a"][data-tone="good"]').waitFor();
@@ -145,7 +145,7 @@ test("a failed run is repaired at the failed step: tested with its real inputs, 
   await page.getByRole("link", { name: "Fix the step" }).click();
   await page.getByRole("textbox", { name: "Code of sum" }).waitFor();
   await page.locator('.step[data-step="sum"][data-tone="bad"]').waitFor();
-  await ann.picture("drawing-repair");
+  await ann.picture("flow-editor-repair");
   await page.locator('.step[data-step="read"]').click();
   await page.getByRole("button", { name: "Run it" }).click();
   await page.getByRole("button", { name: "Run up to read" }).click();
@@ -167,7 +167,7 @@ test("a failed run is repaired at the failed step: tested with its real inputs, 
   await part(page, "Try");
   await page.getByRole("button", { name: "Run this step" }).click();
   await page.getByRole("region", { name: "Result" }).getByText("100").waitFor();
-  await ann.picture("drawing-try");
+  await ann.picture("flow-editor-try");
   await ann.accessible("Trying a step");
 
   await page.getByRole("button", { name: "Run it" }).click();
@@ -180,7 +180,7 @@ test("a failed run is repaired at the failed step: tested with its real inputs, 
   expect((await flowAt("f/finance/totals")).value.modules[1].value.content).toBe(sum);
 }, 120_000);
 
-/** What people's files have, with what the editor knows nothing of. */
+/** A flow with fields that the editor does not know, as in files of other clients. */
 const ODD = {
   summary: "Odd",
   description: null,
@@ -307,7 +307,7 @@ test("a version deployed by another user in between is shown and not overwritten
   await dialog.getByRole("button", { name: /a · changed/ }).click();
   await dialog.getByText("'theirs'").waitFor();
   await ann.accessible("Conflict");
-  await ann.picture("drawing-conflict");
+  await ann.picture("flow-editor-conflict");
   ann.wrongs.splice(0);
   await dialog.getByRole("button", { name: "I have seen it" }).click();
   await dialog.getByRole("button", { name: "Deploy mine over it" }).click();

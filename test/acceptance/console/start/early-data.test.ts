@@ -1,4 +1,4 @@
-/** What a page asks for when it is loaded, and when. */
+/** Requests that a page sends while it loads, and their order. */
 import { expect, test } from "bun:test";
 import { visit } from "../browser.ts";
 import { useSite } from "../site.ts";

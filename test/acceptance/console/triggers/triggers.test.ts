@@ -7,7 +7,7 @@ import { useSite } from "../site.ts";
 
 const site = useSite({ SVC_ALLOWED_TARGETS: "all" });
 
-/** What others run: it sends messages to who connects, and receives what is posted. */
+/** An external server: it sends WebSocket messages to its clients, and receives posted events. */
 let others: Server<undefined>;
 let answer = 500;
 const received: string[] = [];

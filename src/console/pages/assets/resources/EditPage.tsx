@@ -30,7 +30,7 @@ export default function EditPage() {
   const isNew = location === linkTo.newResource(workspace);
   const { stored, error } = useStoredItem(resourceQuery(workspace, rest), !isNew);
   const prefix = useOwnPrefix(workspace);
-  const { entriesOf, dialogs } = useResourceMenu(workspace, () => {
+  const { listMenuEntries, dialogs } = useResourceMenu(workspace, () => {
     allowLeaving();
     go(linkTo.resources(workspace));
   });
@@ -46,7 +46,7 @@ export default function EditPage() {
         }
         about={stored?.resource_type}
       >
-        {stored && <RowMenu of={rest} entries={entriesOf(stored)} />}
+        {stored && <RowMenu of={rest} entries={listMenuEntries(stored)} />}
       </PageHead>
       {dialogs}
       {ready ? (

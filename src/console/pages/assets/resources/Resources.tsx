@@ -23,7 +23,7 @@ export function Resources({ workspace }: { workspace: string }) {
   const [, go] = useLocation();
   const may = useMay(workspace)("POST /w/{workspace}/resources/create", "author");
   const mayWrite = useMayWrite(workspace);
-  const { entriesOf, dialogs } = useResourceMenu(workspace);
+  const { listMenuEntries, dialogs } = useResourceMenu(workspace);
   const [rows, field] = useSearch(
     "resources",
     "Search by path, type or description",
@@ -96,7 +96,7 @@ export function Resources({ workspace }: { workspace: string }) {
                 const { path, extra_perms } = resource;
                 const label = mayWrite(path, extra_perms) ? "Edit" : "View";
                 const open = { label, onClick: () => go(linkTo.resource(workspace, path)) };
-                return <RowMenu of={path} entries={[open, ...entriesOf(resource)]} />;
+                return <RowMenu of={path} entries={[open, ...listMenuEntries(resource)]} />;
               },
             },
           ]}

@@ -12,7 +12,7 @@ type Shown = Pick<ListedResource, "path" | "extra_perms"> & Partial<Pick<ListedR
 
 interface ResourceMenu {
   /** Returns the actions that the caller may perform on a resource. */
-  entriesOf: (resource: Shown) => (MenuEntry | false)[];
+  listMenuEntries: (resource: Shown) => (MenuEntry | false)[];
   dialogs: ReactNode;
 }
 
@@ -42,7 +42,7 @@ export function useResourceMenu(workspace: string, leave?: () => void): Resource
       action: () =>
         callOperation("POST /w/{workspace}/oauth/disconnect/{id}", { workspace, id: String(account) }),
     });
-  const entriesOf = (resource: Shown) => {
+  const listMenuEntries = (resource: Shown) => {
     const { path, account, extra_perms } = resource;
     const writes = mayWrite(path, extra_perms);
     const hasAccount = typeof account === "number";
@@ -61,5 +61,5 @@ export function useResourceMenu(workspace: string, leave?: () => void): Resource
       {dialog}
     </>
   );
-  return { entriesOf, dialogs };
+  return { listMenuEntries, dialogs };
 }

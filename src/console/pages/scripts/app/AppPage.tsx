@@ -41,13 +41,14 @@ export default function AppPage() {
       ) : components ? (
         <AppView workspace={workspace} path={path} viewer={{ email, username }} components={components} />
       ) : (
-        <NotShown />
+        <UnsupportedRawApp />
       )}
     </div>
   );
 }
 
-export const NotShown = () => (
+/** Explains why a raw app is not rendered. */
+export const UnsupportedRawApp = () => (
   <Alert color="gray" variant="light" title="This app is not shown here">
     It is a raw app, which consists of code instead of components. Open it in a client that supports raw apps.
   </Alert>

@@ -5,7 +5,7 @@ import { callOperation } from "../../../api/call.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { NotShown } from "./AppPage.tsx";
+import { UnsupportedRawApp } from "./AppPage.tsx";
 import { AppView } from "./AppView.tsx";
 import { readApp } from "./read-app.ts";
 
@@ -31,7 +31,7 @@ export default function PublicAppPage() {
       ) : components ? (
         <AppView workspace={workspace} path={found.data.path} viewer={NOBODY} components={components} />
       ) : (
-        <NotShown />
+        <UnsupportedRawApp />
       )}
     </main>
   );

@@ -178,7 +178,7 @@ export function FlowEditor(props: Props) {
           review={(username) => linkTo.review(workspace, flow.path, username)}
         />
         <div className="flow-editor">
-          <section className="panel" aria-label="Drawing">
+          <section className="panel" aria-label="Diagram">
             <Toolbar editor={editor} insertAt={openSlot} />
             {showStates && job && (
               <ShownRun workspace={workspace} job={job} hide={() => set({ run: "none" })} />

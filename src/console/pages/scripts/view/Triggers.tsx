@@ -19,7 +19,7 @@ interface Trigger {
   kind: "Schedule" | "HTTP route" | "WebSocket";
   path: string;
   href: string;
-  /** What makes it start: a cron expression in words, or an address. */
+  /** Trigger of the script: a cron expression in words, or an address. */
   what: string;
   /** The rule as it is stored. */
   title?: string;

@@ -34,7 +34,7 @@ interface Props {
   workspace: string;
   value: Handlers;
   change: (value: Handlers) => void;
-  /** What happens without a handler. */
+  /** Text for the behavior without a handler. */
   otherwise: string;
 }
 

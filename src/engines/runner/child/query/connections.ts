@@ -135,7 +135,7 @@ function errorDetails(cause: unknown, { password }: Resource) {
   const { message, detail, hint, errno, sqlState, code } = cause as Record<string, unknown>;
   const plain = (text: unknown) => (typeof text === "string" ? redactPassword(password, text) : undefined);
   return {
-    message: plain(message) ?? "the database said nothing",
+    message: plain(message) ?? "the database gave no reason",
     detail: plain(detail),
     hint: plain(hint),
     code: sqlState ?? errno ?? code,

@@ -28,7 +28,10 @@ export function toJson(value: unknown, limit: number, who = "main"): string {
   return text;
 }
 
-/** What JSON.stringify makes of values that need converting: nothing, an object of bytes, or one of Buffer's. */
+/**
+ * Traces of values that need conversion in JSON.stringify's output: an empty object, or the bytes of an array
+ * or Buffer.
+ */
 const TRACES = /\{(?:\}|"0":|"type":"Buffer")/;
 
 /** Converts values where the plain text has a trace of one, since a replacer takes several times as long. */

@@ -3,7 +3,7 @@
  *
  * An id is reserved when the process is started (process/child.ts), the launcher (walls/launcher.ts) changes to it, and
  * it is released once the child's folder is deleted. Permissions of the server's own files are checked by
- * `server-files.ts` and lib/files/private-files.ts; repairs raise an alert (signals/alerts/file-permissions.ts).
+ * `mode-guard.ts` and lib/files/private-files.ts; repairs raise an alert (signals/alerts/file-permissions.ts).
  * Processes left behind by a killed server are ended by process/orphan-processes.ts.
  */
 import { chmodSync, chownSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";

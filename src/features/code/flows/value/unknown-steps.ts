@@ -16,7 +16,7 @@ export interface UnknownStep {
 /** Longer expressions are not read, nor those after this many characters in all: they would hold up other requests. */
 const MAX_CHARACTERS = 10_000;
 const MAX_TOTAL_CHARACTERS = 100_000;
-/** What may be a reference to a step. Only expressions in which it names an unknown one are parsed. */
+/** A possible reference to a step. Only expressions in which it names an unknown step are parsed. */
 const REFERENCE = /\bresults\s*(?:\?\.\s*)?(?:\.\s*|\[\s*["'`])?([\w$]+)/g;
 
 interface Expression {

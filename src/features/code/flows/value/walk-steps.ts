@@ -111,17 +111,17 @@ function* walkModule(module: StoredObject, at: string, depth: number): Generator
 }
 
 /** An inline script as it is stored. */
-export interface StoredScript extends StoredObject {
+export interface StoredInlineScript extends StoredObject {
   content: string;
   language: string;
 }
 
 /** Yields the inline scripts that have code, with the ids of their steps. */
-export function* walkInlineScripts(flow: StoredFlow): Generator<{ id: string; script: StoredScript }> {
+export function* walkInlineScripts(flow: StoredFlow): Generator<{ id: string; script: StoredInlineScript }> {
   for (const { id, module } of walkSteps(flow)) {
     const { value } = module;
     if (!isJsonObject(value) || value.type !== "rawscript") continue;
     if (typeof value.content !== "string" || value.content.trim() === "") continue;
-    if (typeof value.language === "string") yield { id, script: value as StoredScript };
+    if (typeof value.language === "string") yield { id, script: value as StoredInlineScript };
   }
 }

@@ -57,8 +57,8 @@ async function renameInJobs(tx: Tx, renaming: RenameParameters, slice: SQL): Pro
     })
     .where(and(slice, concerned));
   // Arguments are stored as they were sent, so a reference may be written with JSON escapes.
-  const mayRefer = or(containsText(jobs.args, '"$'), containsText(jobs.args, "\\u0024"));
-  const maySayOtherwise = and(containsText(jobs.args, "\\"), mayRefer);
+  const mayContainReference = or(containsText(jobs.args, '"$'), containsText(jobs.args, "\\u0024"));
+  const maySayOtherwise = and(containsText(jobs.args, "\\"), mayContainReference);
   const mentioning = await tx
     .select({ id: jobs.id, args: jobs.args, raw_flow: jobs.raw_flow })
     .from(jobs)

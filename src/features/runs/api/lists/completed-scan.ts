@@ -32,7 +32,7 @@ interface CompletedPosition {
   tie: string | number;
 }
 
-/** Every SQLite index ends with it. */
+/** Tie-breaker of the sort order: every SQLite index ends with the row id. */
 const TIE = dialect === "sqlite" ? sql<number>`${jobs}.rowid` : sql<string>`${jobs.id}`;
 
 /**

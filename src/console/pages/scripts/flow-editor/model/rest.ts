@@ -4,12 +4,13 @@
  */
 import { type Fields, isRecord } from "../../../../api/json.ts";
 
-type Shown = ReadonlySet<string>;
+type ShownFields = ReadonlySet<string>;
 
-const isShownInside = (shown: Shown, path: string) => [...shown].some((each) => each.startsWith(`${path}.`));
+const isShownInside = (shown: ShownFields, path: string) =>
+  [...shown].some((each) => each.startsWith(`${path}.`));
 
 /** Returns the fields that are not shown; of a partly shown object, its other fields. */
-export function readUnshownFields(value: Fields, shown: Shown, before = ""): Fields {
+export function readUnshownFields(value: Fields, shown: ShownFields, before = ""): Fields {
   const rest: Fields = {};
   for (const [name, each] of Object.entries(value)) {
     const path = before + name;
@@ -24,7 +25,7 @@ export function readUnshownFields(value: Fields, shown: Shown, before = ""): Fie
 }
 
 /** Replaces the fields that are not shown. Shown fields stay, and so does the order of fields. */
-export function replaceUnshownFields(value: Fields, shown: Shown, next: Fields, before = ""): Fields {
+export function replaceUnshownFields(value: Fields, shown: ShownFields, next: Fields, before = ""): Fields {
   const replaced: Fields = {};
   for (const [name, each] of Object.entries(value)) {
     const path = before + name;
@@ -40,7 +41,7 @@ export function replaceUnshownFields(value: Fields, shown: Shown, next: Fields, 
 }
 
 /** Returns the path of a field that is shown elsewhere; undefined if there is none. */
-export function findShownField(next: Fields, shown: Shown, before = ""): string | undefined {
+export function findShownField(next: Fields, shown: ShownFields, before = ""): string | undefined {
   for (const [name, each] of Object.entries(next)) {
     const path = before + name;
     if (shown.has(path)) return path;

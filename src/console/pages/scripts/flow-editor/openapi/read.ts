@@ -60,10 +60,15 @@ export function parseApiDocument(source: string): ApiDocument {
     );
   });
   if (operations.length === 0) throw new Error("The document has no operations.");
-  return { title: text(getAt(root, ["info", "title"])) || "API", server: serverOf(root), operations, root };
+  return {
+    title: text(getAt(root, ["info", "title"])) || "API",
+    server: findServerUrl(root),
+    operations,
+    root,
+  };
 }
 
-function serverOf(root: Fields): string {
+function findServerUrl(root: Fields): string {
   const url = text(getAt(root, ["servers", 0, "url"]));
   if (url) return url.replace(/\/$/, "");
   const host = text(root.host);

@@ -17,7 +17,7 @@ const PRIVATE_FOLDERS = ["versions", "install", "cache"];
 
 const ALL_RIGHTS = 0o7777;
 
-export interface ServerFiles {
+export interface ModeGuard {
   /** Restores the modes. @returns the files that had wrong ones */
   restore(): RestoredFile[];
   /** Runs `attempt`, and once more if it failed for modes that could be restored. */
@@ -28,11 +28,11 @@ export interface ServerFiles {
  * Creates the guard of the modes of the server's own files.
  * @param group group of the children's user ids; undefined: children run as the server's user
  */
-export function createServerFiles(
+export function createModeGuard(
   data_dir: string,
   group: number | undefined,
   onRestored: (files: RestoredFile[]) => void,
-): ServerFiles {
+): ModeGuard {
   const runner = join(data_dir, "runner");
   const executable = (statSync(process.execPath, { throwIfNoEntry: false })?.mode ?? 0) & 0o777;
   const through = group === undefined ? 0o700 : 0o710;

@@ -10,7 +10,7 @@ interface Props {
 const isOutdated = (error: Error) =>
   /dynamically imported module|Importing a module|error loading/i.test(error.message);
 
-export class Guard extends Component<Props, { error?: Error }> {
+export class ErrorBoundary extends Component<Props, { error?: Error }> {
   override state: { error?: Error } = {};
 
   static getDerivedStateFromError(error: Error): { error: Error } {
