@@ -7,7 +7,7 @@ const root = join(import.meta.dir, "../..");
 
 /** Floors of `src`, lowest first: a file imports from its own floor or from one below. */
 const FLOORS = ["console", "lib", "database", "engines", "platform", "features", "server"];
-/** What browsers run: it knows nothing of the server but its interface. */
+/** The code that runs in browsers. It knows only the HTTP interface of the server. */
 const CLIENT = "src/console/";
 /** Groups of features, lowest first, in the same way. */
 const GROUPS = [
@@ -21,7 +21,7 @@ const GROUPS = [
   "triggers",
   "instance",
 ];
-/** What a folder may hold, and a file. */
+/** Limits of folders and files. */
 const MAX_FOLDERS = 9;
 const MAX_FILES = 15;
 const MAX_LINES = 300;
@@ -186,7 +186,10 @@ test("folders and files stay within their limits of entries and lines", async ()
   expect(wide.map(([folder, list]) => `${folder}: ${[...list].join(", ")}`)).toEqual([]);
 });
 
-/** What ticks without an app, and for each job that writes, which a task would cost more than its interval does. */
+/**
+ * Files that may set an interval of their own: they have no app, or run so often that a periodic task would
+ * cost more.
+ */
 const TICKERS = [
   "src/platform/outgoing/websocket.ts",
   "src/engines/runner/runner.ts",
@@ -248,7 +251,10 @@ test("only `platform/outgoing/`, which checks targets, connects to other hosts",
   expect(found).toEqual([]);
 });
 
-/** Who reads JSON that svc itself or somebody it trusts has written, and no data of jobs. */
+/**
+ * Files that may use `JSON.parse`: they read JSON that svc or a trusted party has written, and no data of
+ * jobs.
+ */
 const OWN_JSON = [
   "src/server/console/bundle.ts",
   "src/database/backup/format.ts",

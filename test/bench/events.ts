@@ -1,8 +1,8 @@
 /**
- * What telling others of changes costs those who make them, and whether each event arrives. Two servers take the same
- * changes by turns, one of them with a webhook whose receiver fails half of the time, answers slowly, and is down for a
- * minute; while one is measured the other stands still. At last the one with the webhook is killed (-9) while changes
- * are made, and the next server sends what is left.
+ * Cost of webhook events for the changes that cause them, and whether each event arrives. Two servers take
+ * the same changes in turns, one of them with a webhook whose receiver fails half of the time, answers
+ * slowly, and is down for a minute; the other idles meanwhile. At last the server with the webhook is killed
+ * (-9) during changes, and the next server sends the remaining events.
  *
  *   bun test/bench/events.ts        by itself, after `bun run build`
  */

@@ -28,7 +28,7 @@ export async function hotPath(scale = 1): Promise<Figure[]> {
   }
 }
 
-/** What the generator sends to an operation that runs the script. */
+/** Returns the request that the load generator sends to an operation that runs the script. */
 function callOf(server: Bench, operation: "run" | "run_wait_result") {
   return {
     url: `${server.url}/api/w/acme/jobs/${operation}/p/u/ann/warm`,

@@ -41,7 +41,7 @@ const PAGES = {
   "count_jobs of the last hour": "/jobs/completed/count_jobs?completed_after_s_ago=3600",
 };
 
-/** What looks at all rows, or at all entries of an index, since nothing leads to the wanted ones. */
+/** Query plans that scan a whole table or index. */
 const SCANS = {
   "list, created_by that none has": "/jobs/list?per_page=30&created_by=nobody",
   "list, label that none has": "/jobs/list?per_page=30&label=none",

@@ -22,7 +22,7 @@ interface Figure {
 const USERS = 10_000;
 const WORKSPACES = 1_000;
 const SCRIPTS = 100_000;
-/** What the caller may read, everywhere: a page of it. */
+/** Number of rows that the caller may read, in every list: one page. */
 const OWN = 30;
 
 const CALLS = {

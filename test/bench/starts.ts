@@ -1,5 +1,5 @@
 /**
- * How long people and scripts wait at the beginning: for commands, a server, a fresh script, a shell.
+ * Startup times: of commands, a server, a new script, and a shell.
  *
  *   bun test/bench/starts.ts        by itself, after `bun run build`
  */

@@ -28,7 +28,7 @@ export interface StreamReport {
   wrong: number;
 }
 
-/** What was measured, and its floor in the same round. */
+/** A measurement, and its baseline in the same round. */
 export interface Measured {
   ours: StreamReport;
   floor: StreamReport;

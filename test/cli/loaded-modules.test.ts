@@ -1,4 +1,4 @@
-/** What a command loads before it does anything: the modules that its file imports, and those that they import. */
+/** Modules that a command loads at start: those that its file imports, directly or indirectly. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -26,7 +26,7 @@ const BESIDE: Record<string, string[]> = {
   "runs/run.ts": ["aws4fetch", "ipaddr.js", "oauth4webapi"],
   "server/serve.ts": [],
 };
-/** What only a server needs. */
+/** Modules that only a server needs. */
 const OF_A_SERVER = /^src\/(server|console|database\/(sqlite|postgres|migrations|backup))\//;
 
 const transpiler = new Bun.Transpiler({ loader: "ts" });

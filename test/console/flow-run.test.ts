@@ -1,4 +1,4 @@
-/** What the page of a flow's run follows from its jobs. */
+/** Derives the state of a flow run's page from its jobs. */
 import { expect, test } from "bun:test";
 import { type FlowSteps, RunModel, type StepJob } from "../../src/console/parts/flow/run-model.ts";
 import { buildTree } from "../../src/console/parts/flow/tree.ts";

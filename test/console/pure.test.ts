@@ -1,4 +1,4 @@
-/** What the console's pages follow from, without a browser. */
+/** Functions of the console that need no browser. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseJson, writeJson } from "../../src/console/api/json.ts";

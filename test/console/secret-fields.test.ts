@@ -1,4 +1,4 @@
-/** What is kept of forms, and handed on in links. */
+/** Secrets in forms are neither stored in the browser nor put into links. */
 import { expect, test } from "bun:test";
 import {
   omitSecrets,

@@ -1,4 +1,4 @@
-/** What the rest of the program relies on in storage, on whichever database DATABASE_URL selects. */
+/** Guarantees of the storage on which other code relies, on the database that DATABASE_URL selects. */
 import { describe, expect, test } from "bun:test";
 import { asc, eq, sql } from "drizzle-orm";
 import { batchedStatement, statement } from "../../src/database/database.ts";

@@ -104,7 +104,7 @@ describe("migrations", () => {
     });
   });
 
-  /** What a version that knows nothing of it could not work beside. New tables may be what they like. */
+  /** Changes with which servers of the previous version could not work. New tables are not restricted. */
   test("that remove, rename or require something have `breaking` in their names", () => {
     const takes =
       /\bDROP (TABLE|COLUMN)|\bRENAME\b|SET NOT NULL|\bALTER COLUMN\b.*\bTYPE\b|ADD CONSTRAINT|__new_/i;

@@ -16,7 +16,7 @@ import {
 } from "../support/harness.ts";
 import { type PostgresServer, startPostgres } from "../support/peers/postgres-server.ts";
 
-/** A job whose worker could not say so in time is looked for by others after half a minute. */
+/** Time limit: other servers look for a job after half a minute if its worker could not report in time. */
 const LIMIT_MS = 90_000;
 
 async function until<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {

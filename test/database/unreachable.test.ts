@@ -37,7 +37,10 @@ describe.skipIf(!process.env.DATABASE_URL)("while PostgreSQL cannot be reached",
     await database.drop();
   });
 
-  /** How long a call may take at first: until it is suspected, known, and told. After that all are told at once. */
+  /**
+   * Longest duration of the first call during an outage, until the outage is detected. Later calls fail at
+   * once.
+   */
   const FIRST_MS = 10_000;
   const NEXT_MS = 4_000;
 

@@ -1,4 +1,4 @@
-/** What features run beside requests: each is declared, and starts above what it builds on. */
+/** Background services of features: each is declared, and starts after the services it depends on. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createService, createServiceStack } from "../../src/lib/async/service.ts";

@@ -41,10 +41,10 @@ export function completedRow(id: string, made: Date, more: Partial<NewJob> = {})
 
 const unfinished = { status: null, completed_at: null, duration_ms: null, result: null } as const;
 
-/** What makes a row one that another server runs. */
+/** Columns of a job that another server runs. */
 export const RUNNING = { ...unfinished, state: "running", last_ping: new Date() } as const;
 
-/** What makes a row one that waits. */
+/** Columns of a queued job. */
 export const QUEUED = {
   ...unfinished,
   state: "queued",

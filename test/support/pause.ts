@@ -1,4 +1,7 @@
-/** How long the thread that serves is held. Servers of tests run on the test's own thread, so it is measured there. */
+/**
+ * Measures how long the serving thread is blocked. Servers of tests run on the test's own thread, so it is
+ * measured there.
+ */
 
 /**
  * Most that one call may hold the thread, on a machine where others compute too; `test/bench/jobs/hostile.ts` measures it

@@ -14,7 +14,7 @@ export interface Streaming extends AsyncDisposable {
   follow: (id: string, query?: string) => Promise<Response>;
   /** @returns the id of the job */
   start: (path: string) => Promise<string>;
-  /** What a job's log says. */
+  /** Returns the log of a job. */
   log: (id: string) => Promise<string>;
   /** The lines at the head of a job's log. */
   head: (id: string) => Promise<string>;
@@ -69,7 +69,7 @@ export async function startStreaming(
 
 type Gates = ReturnType<typeof startGates>;
 
-/** Where scripts wait until the test lets them go on: `await pass("name")` in a script, `gates.open("name")` here. */
+/** Gates at which scripts wait: `await pass("name")` in a script until `gates.open("name")` in the test. */
 function startGates() {
   const waiting = new Map<string, PromiseWithResolvers<void>>();
   const gate = (name: string) => {

@@ -34,7 +34,7 @@ export async function startTwoServers(more: Parameters<typeof startTestServer>[0
   };
 }
 
-/** What the other server answers soon. The limit is far below that of any look of its own. */
+/** Polls the other server for the expected response. The limit is far below its own polling intervals. */
 export async function soon<T>(ask: () => Promise<T>, wanted: T): Promise<T> {
   const end = Date.now() + 4_000;
   let last = await ask();

@@ -1,4 +1,4 @@
-/** What scripts do with the TypeScript client that all its versions have, and what comes of it. */
+/** Calls of the TypeScript client that exist in all its versions, with their expected results. */
 import { expect, test } from "bun:test";
 import { expectOk, until } from "../../support/harness.ts";
 import { type Case, type Sdk, UUID } from "./sdk.ts";
@@ -232,7 +232,7 @@ export const CASES: Case[] = [
   },
 ];
 
-/** What only a step of a flow can ask for. */
+/** Sources of flow steps: calls of the client that only work in a flow. */
 export const FLOW_SOURCES = {
   userState: `export async function main() {
     await wmill.setFlowUserState("seen", { n: 1 }, true);

@@ -4,7 +4,7 @@ import { isOffline } from "./registry.ts";
 import { type Case, type Sdk, startSdk, testCases, testCompleteness, UUID } from "./sdk.ts";
 import { CASES, FLOW_SOURCES, testFlowCalls } from "./sdk-cases.ts";
 
-/** What the package exports by name is less than what its default export holds. */
+/** Imports of the client: its default export has more than its named exports. */
 const IMPORTS = 'import client, * as wmill from "windmill-client@1.818.0";\n';
 
 const SIGNED = expect.stringMatching(/^exp=\d+&sig=[0-9a-f]{64}$/);

@@ -105,7 +105,7 @@ const step = (content: string, inputs: Record<string, string> = {}, more: object
 
 const LAST = { ...step("export const main = (x: unknown) => x", { x: "previous_result" }), id: "b" };
 
-/** What the scripts find in the workspace. */
+/** Creates the items of the workspace that the scripts use. */
 async function prepare({ ask, bucket, post }: Sdk): Promise<void> {
   const variable = (path: string, value: string, is_secret: boolean) =>
     post("/variables/create", { path, value, is_secret, description: "" });
@@ -137,7 +137,7 @@ export interface Case {
   /** The whole script in TypeScript, or the expression in JavaScript that main gives. */
   source: string;
   result: unknown;
-  /** What is then to be seen from outside. */
+  /** Checks the effects outside of the script. */
   seen?: (ran: Ran, sdk: Sdk) => Promise<void>;
 }
 
@@ -156,7 +156,7 @@ export function testCases(sdk: () => Sdk, cases: readonly Case[]): void {
   );
 }
 
-/** What the facts about the interface list of the client. */
+/** List of the client's exports, from the recorded interface of the original. */
 const LISTED =
   "appendToResultStream cancelJob databaseUrlFromResource denoS3LightClientSettings getFlowUserState getIdToken getInternalState getPresignedS3PublicUrls getProgress getResource getResult getResultMaybe getResumeEndpoints getResumeUrls getRootJobId getState getVariable loadS3File loadS3FileStream resolveDefaultResource runFlow runFlowAsync runScript runScriptAsync runScriptByHash runScriptByHashAsync runScriptByPath runScriptByPathAsync setFlowUserState setInternalState setProgress setResource setState setVariable signS3Objects sleep step streamResult task usernameToEmail waitJob workflow writeS3File".split(
     " ",
@@ -165,9 +165,9 @@ const LISTED =
 interface Completeness {
   /** The expression of what the version has. */
   exported: string;
-  /** What it does not have of what is listed. */
+  /** Listed exports that this client lacks. */
   absent: string[];
-  /** What no test calls: by name, why. */
+  /** Exports that no test calls, with the reason. */
   untested: Record<string, string>;
 }
 

@@ -79,7 +79,7 @@ async function fill(): Promise<void> {
   await post("/groups/adduser/ops", { username: "ann" });
 }
 
-/** What the archive holds, by name. */
+/** Returns the files of the archive by name. */
 export async function files(
   query: Record<string, string> = {},
   as: string = token,
@@ -137,7 +137,7 @@ export const ITEMS = [
   "u/admin/own.sh",
 ].sort();
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openTarballs(): void {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-tarball-"));

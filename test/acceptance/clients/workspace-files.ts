@@ -81,7 +81,7 @@ export async function writeWorkspace(folder: string): Promise<void> {
   for (const [name, content] of Object.entries(FILES)) await Bun.write(join(folder, name), content);
 }
 
-/** What the folder holds of the workspace, by name: nothing of what the client notes for itself. */
+/** Reads the workspace's files in the folder, by name, without files that the client keeps for itself. */
 export async function filesOf(folder: string): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for await (const name of new Bun.Glob("**/*").scan({ cwd: folder })) {

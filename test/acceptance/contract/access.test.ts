@@ -1,8 +1,7 @@
 /**
- * Who may call what. For every operation of the contract that is declared: nobody, somebody who is not a member, an
- * operator, a member, an admin of the workspace, one of devops (a member of nothing) and a super admin come to the guard, and are refused exactly where the
- * contract's table and the declaration say so. The guard is the real one, with real tokens; what stands behind it is
- * left out, so that nothing is deleted by who may delete.
+ * Access to every operation: anonymous callers, outsiders, operators, members, workspace admins, devops and
+ * super admins are refused exactly where the contract's table and the declaration say so. The access check is
+ * the real one, with real tokens; the operation behind it is replaced, so that nothing is deleted.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -38,20 +37,20 @@ const WEBHOOKS: ContractOperation[] = [
   { method: "GET", path: "/w/{workspace}/job_u/getupdate_sse/{id}", marks: [] },
 ];
 
-/** What the contract has and no declaration does: this list only ever becomes shorter. */
+/** Operations of the contract that are not implemented yet. The list may only shrink. */
 const NOT_THERE_YET = `
 `
   .trim()
   .split("\n");
 
-/** Where the declaration differs from the table on purpose, and why. */
+/** Intended differences between declarations and the table, with the reasons. */
 const DIFFERS: Record<string, { access: Access; why: string }> = {
   "GET /version": { access: "anyone", why: "clients ask before they log in whether they fit" },
   "GET /openapi.yaml": { access: "anyone", why: "it describes the program, not what is in it" },
   "GET /w/{}/job_u/getupdate_sse/{}": { access: "anyone", why: "jobs that nobody started are open to all" },
 };
 
-/** Where the table says nothing and more is asked for than being somebody, or in a workspace being a member. */
+/** Access levels that are stricter where the table names none. */
 const STRICTER: Partial<Record<Access, string>> = {
   superAdmin: `
 POST /users/create
@@ -119,7 +118,7 @@ const stricter = new Map(
   ),
 );
 
-/** Who may call what a row of the table tells of. */
+/** Returns the access level of a row of the table. */
 function accessOf(row: ContractOperation): Access {
   const route = routeOf(row);
   if (DIFFERS[route]) return DIFFERS[route].access;

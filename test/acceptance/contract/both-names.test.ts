@@ -1,4 +1,4 @@
-/** What existing clients call by the name of a product is the operation that the contract names after its kind. */
+/** Routes named after a product run the same operation as those that the contract names after the kind. */
 import { expect, test } from "bun:test";
 import { operations } from "../../../src/server/features.ts";
 

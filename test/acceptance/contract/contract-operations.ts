@@ -5,7 +5,7 @@ import { join } from "node:path";
 export interface ContractOperation {
   method: string;
   path: string;
-  /** What the table says in brackets behind the path. */
+  /** Marks in brackets after the path in the table. */
   marks: ("admin" | "SA" | "EE" | "no auth")[];
 }
 

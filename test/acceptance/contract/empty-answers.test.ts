@@ -1,4 +1,4 @@
-/** What clients ask of things that are not here: answered as where there are none. */
+/** Requests of clients for features that do not exist here get empty results. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { operations } from "../../../src/server/features.ts";
 
-/** Where a schema takes the named fields alone. */
+/** Lists the places of a schema that reject unknown fields. */
 function closed(schema: unknown, at: string): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const here = (schema as { additionalProperties?: unknown }).additionalProperties === false ? [at] : [];

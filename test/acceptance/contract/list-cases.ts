@@ -1,4 +1,4 @@
-/** What each query parameter of each list is tried with. */
+/** Values that are tried for each query parameter of each list. */
 import type { NewJob } from "../../../src/platform/queue/tables.ts";
 import { HOUR, idOf } from "../../support/job-rows.ts";
 
@@ -7,7 +7,7 @@ export const made = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * H
 const json = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 const paged = { page: "page=2&per_page=1", per_page: "per_page=1" };
 
-/** What is different about one of two jobs of each half, so that a filter tells them apart. */
+/** Properties of one job in each half, by which filters distinguish it. */
 export const ODD = {
   created_by: "bob",
   labels: ["blue"],

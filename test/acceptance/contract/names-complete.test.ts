@@ -7,11 +7,11 @@ import { isJson, tablesOfWorkspaces } from "../../support/tables.ts";
 
 const root = join(import.meta.dir, "../../..");
 
-/** How columns are called that hold usernames, paths, or texts in which either is mentioned. */
+/** Names of columns that hold usernames, paths, or texts that mention them. */
 const NAMED =
   /(^|_)(path|by|owner|owners|username|permissioned_as|args|value|policy|settings|signature|messages|scopes)$|^(url|runnable_id)$/;
 
-/** What follows in another way, or stays on purpose. */
+/** Columns that are renamed by other code, or stay unchanged on purpose. */
 const NOT_DECLARED: Record<string, string> = {
   "jobs.created_by": "runs/api/change/user-renamed.ts: of what has not ended; the rest is history",
   "jobs.permissioned_as": "runs/api/change/user-renamed.ts",
@@ -67,7 +67,7 @@ const NOT_DECLARED: Record<string, string> = {
   "workspace_environment.value": "text of anybody's choosing",
 };
 
-/** What becomes of the rows that name a person by e-mail when the person leaves the workspace. */
+/** Handling of rows that name a user by e-mail when the user leaves the workspace. */
 const WHEN_A_MEMBER_LEAVES: Record<string, string> = {
   workspace_members: "accounts/members/removal.ts deletes it",
   group_members: "accounts/members/removal.ts deletes it",
@@ -88,7 +88,7 @@ const WHEN_A_MEMBER_LEAVES: Record<string, string> = {
   audit_log: "history",
 };
 
-/** What has grants beside the items: tenancy/rights/grants.ts looks after them. */
+/** Tables with grants that are not items; tenancy/rights/grants.ts maintains them. */
 const WITH_GRANTS = ["folders", "workspace_groups"];
 
 type Column = { name: string; table: Table };

@@ -1,4 +1,4 @@
-/** Who is not a member learns nothing of people: neither names nor whether there is an account. */
+/** Users who are not members learn neither usernames nor whether an account exists. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobs } from "../../../src/platform/queue/tables.ts";

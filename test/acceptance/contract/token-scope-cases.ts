@@ -14,7 +14,7 @@ export const OWN_DOMAINS: Record<string, string> = {
   metrics: "figures for the operator, who is to give out a token for them alone",
 };
 
-/** Where the first word of a path is not the noun. */
+/** Scope domains of paths whose first word is another. */
 const NOUNS: Record<string, string> = {
   // Lists of packages belong to the workspace as its settings do.
   workspace_dependencies: "workspaces",
@@ -27,7 +27,7 @@ const NOUNS: Record<string, string> = {
   integrations: "scripts",
 };
 
-/** Where no word of the path is. */
+/** Scope domains of operations whose path contains none. */
 const NOUN_OF: Record<string, string> = {
   // Existing clients ask among the apps for it; what it gives away are files.
   signS3Objects: "job_helpers",
@@ -107,7 +107,7 @@ export function expectedScope({ name, method, path }: Operation): { domain: stri
   return { domain, action: actions.get(name) ?? (method === "GET" ? "read" : "write") };
 }
 
-/** What each action includes (read is part of write; who runs jobs sees what becomes of them). */
+/** Returns the scopes that permit an operation: write includes read, and run includes reading jobs. */
 export function lets(op: Operation): string[] {
   const { domain, action } = expectedScope(op);
   if (action !== "read") return [`${domain}:${action}`];

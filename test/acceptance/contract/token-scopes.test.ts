@@ -1,7 +1,7 @@
 /**
- * What a restricted token may call. Every operation there is comes to the real guard with a token for each noun and
- * action, all of one super admin, so that nothing but the scopes decides. What is expected follows from method and path
- * alone; where a declaration says otherwise, it stands below with the reason.
+ * Scopes of tokens. Every operation is called with a token for each domain and action, all of one super
+ * admin, so that only the scopes decide. The expected results follow from method and path; exceptions are
+ * listed below with reasons.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { recordAudit } from "../../../src/features/signals/audit/service.ts";

@@ -16,7 +16,7 @@ export interface Block {
   language: string;
   word: string | undefined;
   text: string;
-  /** What is printed last, where the page shows it: a block that follows one of commands directly. */
+  /** Expected last output: the block that directly follows the commands. */
   output?: string;
 }
 

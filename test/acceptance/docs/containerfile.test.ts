@@ -7,7 +7,7 @@ import { loadConfig, PROCESS_SETTINGS } from "../../../src/platform/config/confi
 
 const root = join(import.meta.dir, "../../..");
 
-/** What Dockerfile reference 1.x knows, of which this project has a use. */
+/** Instructions of the Dockerfile reference 1.x that this project uses. */
 const KNOWN = ["ARG", "FROM", "COPY", "RUN", "USER", "WORKDIR", "VOLUME", "ENV", "EXPOSE"];
 const ENDING = ["STOPSIGNAL", "ENTRYPOINT", "CMD"];
 
@@ -27,7 +27,7 @@ function parse(text: string): Instruction[] {
     });
 }
 
-/** What is wrong with it, a sentence each. */
+/** Returns the faults of the instructions, one sentence each. */
 function faults(instructions: Instruction[]): string[] {
   const found: string[] = [];
   const all = (word: string) => instructions.filter((each) => each.word === word).map(({ rest }) => rest);

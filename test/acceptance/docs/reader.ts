@@ -9,18 +9,18 @@ export interface Reader extends Disposable {
   /** The copy of the project. */
   folder: string;
   home: string;
-  /** What stands on the page, and what it is here: addresses and folders that readers have of their own. */
+  /** Replacements of addresses and folders on the page by those of the test. */
   here: [page: string, here: string][];
   save: (name: string, text: string) => void;
   /** Runs commands one after the other until one fails; variables and the folder are those the block before left. */
   run: (commands: string, cwd?: string) => Promise<{ code: number; out: string; err: string }>;
-  /** The same at a terminal, where questions are answered in their order. @returns what was shown */
+  /** Runs commands at a terminal and answers their questions in order. @returns the output */
   type: (commands: string, answers: [question: string, answer: string][]) => Promise<string>;
-  /** Runs what lasts until it has said the text, and then presses Ctrl-C. */
+  /** Runs a long-running command until it has printed the text, then presses Ctrl-C. */
   watch: (commands: string, text: string) => Promise<void>;
 }
 
-/** What a clone has, as far as commands of the pages need it. */
+/** Files of a clone that commands of the pages need. */
 const CLONED = ["package.json", "package-lock.json", ".npmrc", "tsconfig.json", "src", "cli"];
 
 export function newReader(): Reader {

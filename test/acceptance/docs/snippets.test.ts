@@ -1,4 +1,6 @@
-/** What the README gives to other programs: the unit, the proxies' files; and what it says of the project itself. */
+/**
+ * Configuration in the README for other programs (systemd, proxies), and its statements about the project.
+ */
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -44,7 +44,7 @@ const ELF_MACHINES: Record<number, string> = { 62: "x64", 183: "arm64" };
 const MACH_O_MACHINES: Record<number, string> = { 16777223: "x64", 16777228: "arm64" };
 const PE_MACHINES: Record<number, string> = { 34404: "x64", 43620: "arm64" };
 
-/** What an executable's own header says it is for: ELF with its loader, Mach-O, or PE. */
+/** Returns the platform in an executable's header: ELF with its loader, Mach-O, or PE. */
 async function machineOf(path: string): Promise<string> {
   const head = Buffer.from(await Bun.file(path).slice(0, 4096).arrayBuffer());
   if (head.readUInt32BE(0) === 0x7f454c46) {

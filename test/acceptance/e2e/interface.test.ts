@@ -1,4 +1,4 @@
-/** What describes the interface, and what agents call, are in the executable and need nothing beside it. */
+/** The OpenAPI description and the MCP server are part of the executable and need no other files. */
 import { afterAll, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";

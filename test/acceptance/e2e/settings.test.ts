@@ -1,4 +1,4 @@
-/** What the executable carries with it, alone in an empty folder: mail, licenses, XML. */
+/** Features that need bundled files, with the executable alone in an empty folder: mail, licenses, XML. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { CERTIFICATE, MAIL_USER, startMailServer } from "../../support/peers/mail-server.ts";
 import { newPlace, type Place } from "./executable.ts";

@@ -1,4 +1,4 @@
-/** What streaming costs in memory, on the executable: in a process that nothing else lives in. */
+/** Memory that streams take, measured on the executable in a process of its own. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { sleepingReader } from "../../support/event-stream.ts";
@@ -6,7 +6,7 @@ import { newPlace, type Place, type Serving, setUp, until } from "./executable.t
 
 const MB = 1_000_000;
 const STREAM_MB = 400;
-/** What the server may grow by while that is streamed, nobody reading it. */
+/** Largest growth of the server's memory during a stream that nobody reads. */
 const MOST_MB = 200;
 
 let place: Place;

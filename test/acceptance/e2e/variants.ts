@@ -28,7 +28,10 @@ function works(under: string[]): boolean {
   );
 }
 
-/** Those that this machine can start. Where tests run as root, the user is `nobody`. */
+/**
+ * Returns the ways to run the executable that this machine supports. Tests that run as root use `nobody` as
+ * the user.
+ */
 export function variants(): Variant[] {
   if (process.platform !== "linux" || !support.seccomp) return [];
   const user = isRoot && Bun.which("setpriv") !== null ? AS_NOBODY : [];

@@ -1,4 +1,4 @@
-/** What scripts do wrong: the job says what it was, and the server goes on. */
+/** Faulty scripts: the job reports the fault, and the server stays up. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { stripLogHeader } from "../../../src/features/runs/job/log-header.ts";

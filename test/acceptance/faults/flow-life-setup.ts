@@ -78,7 +78,7 @@ export const unfinished = async (root: string) =>
       .where(and(eq(jobTable.root_job, root), ne(jobTable.state, "completed")))
   ).length;
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openFlowLife(): void {
   folder = openFolder("svc-flow-life-");
   beforeAll(async () => {

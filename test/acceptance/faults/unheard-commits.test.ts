@@ -1,4 +1,4 @@
-/** What a commit that nobody heard of has stored, or a worker that lost its job: no hindrance to what follows. */
+/** Commits whose confirmation was lost, and workers that lost their job, do not block later work. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobLogs, jobs } from "../../../src/platform/queue/tables.ts";

@@ -1,4 +1,7 @@
-/** What a Python package client leaves behind is read with the server's rights, and code of packages may have made it. */
+/**
+ * Files left by Python package clients are read with the server's rights, although code of packages may have
+ * written them.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

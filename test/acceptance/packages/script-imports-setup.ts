@@ -33,14 +33,14 @@ export const run = async (path: string, args = {}) => {
   return status < 400 ? json() : text;
 };
 
-/** What it answers once it is what is expected: importers are locked again in the background. */
+/** Runs a script until its result is the expected one: importers are resolved again in the background. */
 export const untilRunGives = (path: string, result: unknown) =>
   until(
     async () => (Bun.deepEquals(await run(path), result) ? true : undefined),
     `${path} to give ${result}`,
   );
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openImports(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -9,7 +9,7 @@ import { type Bucket, startBucket } from "../../support/peers/bucket.ts";
 
 const MB = 1_000_000;
 const FILE_MB = 300;
-/** What a file may cost, at the most: a few of its pieces, and what the collector has not yet taken back. */
+/** Largest additional memory for a file: a few of its parts, and garbage not yet collected. */
 const MAX_MORE_MB = 150;
 
 let server: Subprocess<"ignore", "pipe", "pipe">;
@@ -81,7 +81,7 @@ afterAll(async () => {
 const peakMb = () =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))![1]) / 1000;
 
-/** What the work adds to the server's memory at its highest, in MB. */
+/** Returns the peak of additional memory of the server during the work, in MB. */
 async function costOf(work: () => Promise<unknown>): Promise<number> {
   // Forgets the highest value so far.
   writeFileSync(`/proc/${server.pid}/clear_refs`, "5");

@@ -71,7 +71,7 @@ async function furnish(server: TestServer) {
   return ann;
 }
 
-/** How many there are of each name, of jobs and variables. */
+/** Counts the jobs and variables of each username. */
 async function names({ server }: TestServer): Promise<Record<string, number>> {
   const { read } = server.app.db;
   const each = sql<string>`${jobs.permissioned_as} || ' ' || ${jobs.created_by} || ' ' || ${jobs.script_path} || ' ' || ${jobs.args}`;

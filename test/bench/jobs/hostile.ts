@@ -1,6 +1,6 @@
 /**
- * What somebody can send or return to hold up others: how long a small call beside it waits at most, and how much memory
- * it takes. Each attack is bounded; all of them take about two minutes.
+ * Largest delay that hostile requests or results cause for a small concurrent call, and the memory they take.
+ * Each attack is bounded; all of them take about two minutes.
  *
  *   bun test/bench/jobs/hostile.ts [part of a name]      by itself, after `bun run build`
  */
@@ -18,7 +18,7 @@ const WEIGHTS = 2;
 interface Attack {
   what: string;
   most_ms: number;
-  /** What all bodies and results weigh, up to the stated limits; small ones do not count. */
+  /** Total size of all bodies and results, up to the stated limits; small ones do not count. */
   bytes?: number;
   run: (bench: Bench) => Promise<unknown>;
 }

@@ -56,7 +56,7 @@ interface Pair {
 
 const cpuOf = ({ walls, none }: Pair) => ({ walls: cpuMs(walls), none: cpuMs(none) });
 
-/** Which of the two is first changes from turn to turn. */
+/** Measures both servers in turns; the order alternates. */
 async function inTurns(servers: Pair, times: number, measure: (server: Bench) => Promise<number>) {
   const found: Record<"walls" | "none", number[]> = { walls: [], none: [] };
   for (let turn = 0; turn < times; turn++) {

@@ -1,6 +1,6 @@
 /**
- * What machines that are not here would do, by a simulation with the costs of a job that are measured here: processor
- * time of the server, of the script's process and of PostgreSQL, and the time of a flush.
+ * Simulates larger machines with the measured costs of a job: processor time of the server, of the script's
+ * process and of PostgreSQL, and the time of a flush.
  *
  *   bun test/bench/jobs/scale.ts        by itself, after `bun run build`; prints the tables of the reference
  */

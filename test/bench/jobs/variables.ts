@@ -40,7 +40,10 @@ export async function main(echo: string) {
 
 type Spent = Record<"echo" | "plain" | "secret", { p50: number; p99: number }>;
 
-/** What the first reading of a secret waits for at the least: its audit row is on disk before the secret is told. */
+/**
+ * Measures a flush, the minimum delay of the first read of a secret: its audit row is on disk before the
+ * response.
+ */
 function flushTime(folder: string): number {
   const file = openSync(join(folder, "flush"), "w");
   const spent: number[] = [];

@@ -35,7 +35,7 @@ const hasIndex = "PIP_INDEX_URL" in indexSettings;
 type Client = "wmill" | "svc";
 type Bench = Awaited<ReturnType<typeof startServer>>;
 
-/** What became of a run. */
+/** Outcome of a run. */
 type End = "runs" | "account" | "index" | "fails";
 
 interface Ended {
@@ -119,13 +119,15 @@ function makeValue({ type, default: preset, enum: choices }: Property): unknown 
   return values[type ?? ""];
 }
 
-/** What an index or registry that is not there makes of a script. */
+/** Errors of scripts that need a missing package index or registry. */
 const WANTS_INDEX =
   /could not be (?:resolved|installed)|failed to resolve|No matching distribution|'pip', 'install'/;
-/** What is ours: code that cannot be loaded or built, and names that the module `wmill` lacks. */
+/**
+ * Errors that are our fault: code that cannot be loaded or built, and exports that the module `wmill` lacks.
+ */
 const IS_OURS =
   /SyntaxFault|SyntaxError|ImportError|ModuleNotFoundError|ResolveMessage|BuildMessage|CompileError|standard library only|SandboxUnavailable|Internal|NotOffered|has no attribute|Cannot find (?:module|package)/;
-/** What a run outside the author's own workspace and network lacks. */
+/** Errors of scripts that need the author's own workspace or network. */
 const WANTS_ACCOUNT =
   /Not found: (?:variable|resource)|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|CONNECTION_REFUSED|cannot connect|Unable to connect|name resolution|object storage configured|\b40[13]\b|credential/i;
 

@@ -4,15 +4,15 @@ import Table from "cli-table3";
 export interface Figure {
   what: string;
   measured: string;
-  /** What it is held against, measured in the same run. */
+  /** Name of the baseline, measured in the same run. */
   floor: string;
-  /** What the target is about. */
+  /** The ratio that the target limits. */
   ratio: number;
   target: string;
   holds: boolean;
 }
 
-/** What `dist/bench.json` holds. */
+/** Content of `dist/bench.json`. */
 export interface Report {
   at: string;
   cores: number;

@@ -1,4 +1,4 @@
-/** How long a page's main thread is busy without a pause: what lasts longer than 16.7 ms costs a frame. */
+/** Long tasks of a page's main thread: more than 16.7 ms costs a frame. */
 import type { Page } from "playwright-core";
 
 interface TraceEvent {

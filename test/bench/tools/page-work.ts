@@ -1,4 +1,4 @@
-/** What a page of the console costs: milliseconds that its main thread computes, and its memory. */
+/** Cost of a console page: processor time of its main thread in milliseconds, and its memory. */
 import type { Page } from "playwright-core";
 
 export interface PageWork {

@@ -1,4 +1,6 @@
-/** What is measured, each in a process of its own: the bare echo server and the compiled executable. */
+/**
+ * Starts the measured servers, each in its own process: a minimal echo server and the compiled executable.
+ */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

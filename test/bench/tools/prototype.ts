@@ -8,7 +8,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { H3, serve } from "h3";
 
-/** What the parent and the child say to each other. */
+/** Message between parent and child. */
 type Message = { id: number; value: unknown };
 
 /** The job: a function that a warm process calls. */

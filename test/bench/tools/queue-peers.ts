@@ -74,7 +74,7 @@ async function pgBoss(connectionString: string): Promise<Queue> {
 
 const SINGLE = { clients: CLIENTS, a_call: 1 };
 
-/** How each begins, and how its jobs are enqueued. */
+/** Start and enqueue functions of each queue. */
 const START: Record<Peer, { start(url: string): Promise<Queue>; clients: number; a_call: number }> = {
   graphile: { start: (url) => graphile(url, {}), ...SINGLE },
   "graphile-local": { start: (url) => graphile(url, LOCAL), ...SINGLE },

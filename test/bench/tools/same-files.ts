@@ -37,7 +37,7 @@ export function listDifferences(sent: string, back: string): string[] {
   });
 }
 
-/** Which files the folder's wmill.yaml selects. */
+/** Reads the file selection in the folder's wmill.yaml. */
 function readSelection(root: string): (name: string) => boolean {
   const file = join(root, "wmill.yaml");
   const said = existsSync(file) ? ((parse(readFileSync(file, "utf8")) ?? {}) as Record<string, unknown>) : {};

@@ -43,7 +43,7 @@ const COUNTED = 20_000;
 
 interface Station {
   resource: Resource;
-  /** Who waits for it, in order of arrival. */
+  /** Waiting requests, in order of arrival. */
   waiting: { service_us: number; then: () => void }[];
   free: number;
   busy_us: number;

@@ -1,4 +1,4 @@
-/** How long calls wait for a server. */
+/** Response times of a server. */
 import { readFileSync } from "node:fs";
 
 /** Returns the milliseconds that work takes. */

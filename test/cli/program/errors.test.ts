@@ -1,4 +1,4 @@
-/** What a person reads when the service refuses or is not there: what, where, what would be right; never a stack. */
+/** Messages when the service refuses or is unreachable: cause, place and remedy, never a stack trace. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestServer, type TestServer } from "../../support/harness.ts";
 import { type Ended, newPlace, type Place, told } from "../program.ts";

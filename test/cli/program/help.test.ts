@@ -39,13 +39,13 @@ function allHelps(place: Place): Help[] {
   return JSON.parse(stdout.toString());
 }
 
-/** What stands below `Commands:`. */
+/** Returns the commands listed below `Commands:`. */
 function verbsOf(help: string): string[] {
   const listed = help.split("\nCommands:\n")[1]?.split("\n\n")[0] ?? "";
   return [...listed.matchAll(/^ {2}(\S+)/gm)].map((match) => match[1]!);
 }
 
-/** What stands between the usage and the first list. */
+/** Returns the description, between the usage and the first list. */
 const descriptionOf = (help: string) => help.split("\n\n")[1] ?? "";
 
 test("every command has a summary and an example, in 80 columns", () => {

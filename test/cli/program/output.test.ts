@@ -1,4 +1,4 @@
-/** What commands print: one JSON value with --json, helps that fit a terminal, lists that fit a pipe. */
+/** Output of commands: one JSON value with --json, help that fits a terminal, lists that fit a pipe. */
 import { expect, test } from "bun:test";
 import metadata from "../../../package.json" with { type: "json" };
 import { PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";

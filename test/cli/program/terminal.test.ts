@@ -1,4 +1,4 @@
-/** What a person at a terminal of 80 columns sees and types. */
+/** Input and output at a terminal of 80 columns. */
 import { expect, test } from "bun:test";
 import { newPlace } from "../program.ts";
 import { CTRL_C, ENTER, sitDown } from "../session.ts";
@@ -115,7 +115,9 @@ const COMMANDS = [
   "\u202e",
 ].join("a");
 const RED = "\u001b[31m";
-/** What may be there: colours, line ends, tabs, and what the program draws its spinner with, which slow commands show. */
+/**
+ * Permitted control characters: colors, line ends, tabs, and those of the spinner that slow commands show.
+ */
 const HARMLESS = new RegExp(`${"\u001b"}\\[([\\d;]*m|\\?(25|2026)[lh]|\\d*[GKA])|[\\r\\n\\t]`, "g");
 
 test("control characters in texts of jobs and users are escaped on a terminal; a pipe gets them unchanged", async () => {

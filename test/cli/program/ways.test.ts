@@ -1,4 +1,4 @@
-/** The same commands, with the same answers, each of the three ways to reach the service. */
+/** The same commands give the same output in all three ways to reach the service. */
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { startTestServer } from "../../support/harness.ts";

@@ -1,4 +1,4 @@
-/** What a push would change is shown and confirmed first; what is invalid or rejected is named. */
+/** Changes of a push are shown and confirmed first; invalid and rejected items are named. */
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

@@ -26,7 +26,7 @@ export const start = async (place: Place) => {
   expect(await svc(place, "push", "--yes", "--delete")).toMatchObject({ code: 0 });
 };
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openSync(): void {
   beforeAll(async () => {
     server = await startTestServer();

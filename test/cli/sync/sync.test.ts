@@ -11,7 +11,7 @@ openSync();
 
 const NOTHING = { code: 0, out: "nothing to change\n", err: "" };
 
-/** What each item is made of, by the number of the files above. */
+/** Items, by the number of the files above that they consist of. */
 const ITEMS = [
   "folder            data",
   "resource type     c_database",

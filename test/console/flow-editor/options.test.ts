@@ -58,7 +58,7 @@ const SAMPLES: Record<OptionField["kind"], unknown> = {
 const fieldsOf = (sections: OptionSection[]) => sections.flatMap(({ fields }) => fields);
 const names = (sections: OptionSection[]) => fieldsOf(sections).map(({ path }) => path.join("."));
 
-/** What a step of the kind cannot be without. */
+/** Required fields of each kind of step. */
 const STEPS: Record<string, Fields> = {
   rawscript: { content: "", language: "bun", input_transforms: {} },
   script: { path: "f/a/b", input_transforms: {} },

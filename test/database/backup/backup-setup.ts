@@ -44,7 +44,7 @@ export const restore = (
 let targets = 0;
 export const newTarget = () => join(place.folder, `target-${++targets}`);
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openBackups(): void {
   beforeAll(async () => {
     place = newPlace();

@@ -1,4 +1,4 @@
-/** What expressions of flows give: the forms in which they are written, what goes in and out, what fails how. */
+/** Expressions of flows: their syntax, their input and output values, and their errors. */
 import { describe, expect, test } from "bun:test";
 import { ExpressionError } from "../../../src/engines/expressions/error.ts";
 import { evaluateExpression } from "../../../src/engines/expressions/evaluate.ts";

@@ -1,4 +1,4 @@
-/** Which names an expression mentions, and how one that does not parse is refused. */
+/** Names that an expression mentions, and errors of expressions that do not parse. */
 import { describe, expect, test } from "bun:test";
 import { ExpressionError, ExpressionSyntaxError } from "../../../src/engines/expressions/error.ts";
 import {

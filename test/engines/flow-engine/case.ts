@@ -14,7 +14,10 @@ interface Case {
    */
   answers?: Record<string, unknown>;
   random?: number;
-  /** What happens first, in this order: see `happen`. Then whatever is under way ends, in the order it began. */
+  /**
+   * Events that happen first, in this order (see `happen`). After them, pending jobs complete in the order in
+   * which they started.
+   */
   script?: string[];
   /** Stop after the script. */
   halts?: boolean;
@@ -22,7 +25,7 @@ interface Case {
     status: string;
     result?: unknown;
     modules?: Record<string, string>;
-    /** What the flow waits for, when it has not ended. */
+    /** The wait of the flow, if it has not completed. */
     waits?: Wait;
     trace: string[];
   };

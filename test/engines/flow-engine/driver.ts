@@ -39,7 +39,7 @@ export interface Job {
   module: string;
   index: number | undefined;
   args: unknown;
-  /** How often the modules around it, and it itself, had been tried before: `.0.1`. */
+  /** Numbers of earlier attempts of the modules around it, and of itself: `.0.1`. */
   tries: string;
   /** The frame it is, unless it is a leaf. */
   frame?: FrameRun;
@@ -83,7 +83,7 @@ export class FlowRun {
   readonly trace: string[] = [];
   readonly approvals = new Map<string, unknown[]>();
   now = 0;
-  /** What the random numbers of the engine are. */
+  /** Random number that the engine gets. */
   chance = 0.5;
   /** Checking each event of very many takes long. */
   checkEvery = 1;
@@ -132,7 +132,7 @@ export class FlowRun {
     for (const step of commands) await this.#carryOut(to, step);
   }
 
-  /** What must hold of any transition. */
+  /** Checks the invariants of a transition. */
   async #check(to: FrameRun, event: FrameEvent, state: FrameState): Promise<void> {
     const after = JSON.stringify(state);
     expect(Bun.deepEquals(JSON.parse(after), state, true)).toBe(true);

@@ -1,11 +1,11 @@
 /**
- * What a flow comes to, told in the direct way: no events, no state, one step after the other. For the flows that the
- * property test makes; what they know of conditions and outcomes is in `World`.
+ * Reference implementation for the property test: runs a random flow step by step, without events or state.
+ * `World` decides conditions and outcomes.
  */
 import type { FlowModule, FlowModuleValue, StopCondition } from "../../../src/engines/flow-engine/types.ts";
 
 export interface World {
-  /** How a leaf ends. */
+  /** Returns the outcome of a leaf. */
   leaf(label: string, tries: string): "success" | "failure" | "canceled";
   approval(label: string, tries: string): "approved" | "disapproved" | "late";
   /** @param path indices of the iterations around it. @throws ReferenceError */
@@ -20,7 +20,7 @@ type Ended =
   | { is: "success" | "skipped"; value: unknown; stopped?: boolean }
   | { is: "failure"; error: unknown; result?: unknown; final?: boolean; canceled?: boolean };
 
-/** Where a list of modules stands: the indices of the iterations around it, and how often those were tried. */
+/** Position of a list of modules: the indices of the iterations around it, and their numbers of attempts. */
 interface Place {
   path: number[];
   tries: string;
@@ -77,7 +77,7 @@ export class Oracle {
     }
   }
 
-  /** What follows once it has a result. */
+  /** Continues after the module has a result. */
   #after(module: FlowModule, place: Place, value: unknown): Ended {
     return this.#caught(module, () => {
       const { stop_after_if, stop_after_all_iters_if, suspend } = module;

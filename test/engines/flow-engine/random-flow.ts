@@ -2,7 +2,10 @@
 import fc from "fast-check";
 import type { FlowModule, InputTransform } from "../../../src/engines/flow-engine/types.ts";
 
-/** What the random flows ask. The last one cannot be evaluated in the first iteration of an outermost loop. */
+/**
+ * Conditions of the random flows. The last one cannot be evaluated in the first iteration of an outermost
+ * loop.
+ */
 const CONDITIONS = [
   "true",
   "false",

@@ -1,4 +1,4 @@
-/** What the engine asks for, in words. */
+/** Formats the actions of the engine as text. */
 import type { EngineCommand, ResultRef } from "../../../src/engines/flow-engine/state.ts";
 import type { FrameRun } from "./driver.ts";
 

@@ -1,4 +1,4 @@
-/** Which packages a module needs, and its source without their versions. */
+/** Package imports of a module, and its source without their versions. */
 import { describe, expect, test } from "bun:test";
 import { analyseTypeScript } from "../../../src/engines/languages/typescript/analyse.ts";
 import { rewriteImports } from "../../../src/engines/languages/typescript/imports.ts";

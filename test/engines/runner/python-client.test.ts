@@ -58,7 +58,7 @@ def main(body: str):
     return names["case"]()
 `;
 
-/** What a script answers that has this body, as JSON text. */
+/** Returns the result of a script with this body, as JSON text. */
 async function answerText(body: string): Promise<string> {
   return (await ask("POST", "/w/acme/jobs/run_wait_result/p/f/shop/cases", { body })).text;
 }

@@ -1,4 +1,4 @@
-/** What values that JSON does not have become in results of TypeScript. */
+/** Conversion of TypeScript results that JSON cannot represent. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
 

@@ -1,4 +1,6 @@
-/** What a process that has run a job keeps for the next one, and what it does not: other callers, tokens, files. */
+/**
+ * State that a process keeps for its next job, and state that it does not keep: other callers, tokens, files.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Ask,

@@ -1,4 +1,6 @@
-/** What files of other instances say comes back unchanged in the archive, also where it has no effect here. */
+/**
+ * Fields in files of other instances are returned unchanged in the archive, even if they have no effect here.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 

@@ -1,4 +1,4 @@
-/** What features store together with the end of a job. */
+/** Rows that features store in the transaction of a job's completion. */
 import { expect, test } from "bun:test";
 import type { Tx } from "../../../src/database/database.ts";
 import type { App } from "../../../src/platform/app/context.ts";

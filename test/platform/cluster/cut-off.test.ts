@@ -61,7 +61,7 @@ async function furnish(): Promise<void> {
   });
 }
 
-/** How many jobs there are of each workspace in each state. */
+/** Counts the jobs of each workspace by state. */
 async function counts(server: TestServer): Promise<Record<string, number>> {
   const rows = await server.server.app.db.read
     .select({ key: sql<string>`${jobs.workspace_id} || ' ' || ${jobs.state}`, count: sql`count(*)` })

@@ -9,7 +9,7 @@ export let ask: Ask;
 export let back: Ask;
 export const w = "/w/acme";
 
-/** Gives the tests of a file two servers of their own. */
+/** Gives the tests of a file two servers, started before them and stopped after them. */
 export function openMemory(): void {
   beforeAll(async () => {
     both = await startTwoServers({ allowed_targets: "127.0.0.1" });
@@ -38,7 +38,7 @@ export interface Case {
   name: string;
   /** Makes what is remembered. */
   make: () => Promise<unknown>;
-  /** What the other server answers. */
+  /** Reads the state from the other server. */
   look: () => Promise<unknown>;
   before: unknown;
   change: () => Promise<unknown>;

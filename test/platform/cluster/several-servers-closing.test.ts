@@ -141,7 +141,7 @@ describe.skipIf(!postgres)("while another server hangs", () => {
     });
 
     const run = (atBack: Ask, id: string) => atBack("POST", `/w/${id}/${RUN}?${LATER}`, {});
-    /** What needs a package is stored with a job that finds it. */
+    /** Deploys a script that needs a package, so that a job resolves it. */
     const deploys = (atBack: Ask, id: string) =>
       atBack("POST", `/w/${id}/scripts/create`, {
         path: "u/admin/new",

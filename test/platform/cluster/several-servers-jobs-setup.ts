@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, until } from "../../support/harness.ts";
 import { rootOf, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
 
-/** Where a script waits until a moment has come. */
+/** Starts a server on which a script waits until the promise resolves. */
 export function holdGate(until: Promise<void>) {
   const gate = Bun.serve({
     port: 0,
@@ -56,7 +56,7 @@ export const CALLS = `export async function main(variable: string, path: string)
   return { said, token: process.env.WM_TOKEN!.split("").join(" ") };
 }`;
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openJobServers(): void {
   beforeAll(async () => {
     both = await startTwoServers({ allowed_targets: "127.0.0.1" });

@@ -1,4 +1,4 @@
-/** What servers of one PostgreSQL keep in memory: what one changes, the other has forgotten soon after. */
+/** Caches of servers on one PostgreSQL: a change on one server soon invalidates those of the others. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { getWorkerTags } from "../../../src/platform/cluster/group-tags.ts";
 import { type Ask, deploy, expectOk, until } from "../../support/harness.ts";

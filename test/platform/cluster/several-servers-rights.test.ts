@@ -1,4 +1,7 @@
-/** What servers of one PostgreSQL know of people and their rights: what one changes, the other has forgotten soon after. */
+/**
+ * Cached users and rights of servers on one PostgreSQL: a change on one server soon invalidates those of the
+ * others.
+ */
 import { beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { type Ask, deploy, expectOk } from "../../support/harness.ts";
 import { license } from "../../support/peers/license.ts";

@@ -1,4 +1,4 @@
-/** What servers of one PostgreSQL do now and then is done once, however many there are, and adds up. */
+/** Periodic tasks of servers on one PostgreSQL run once in total, however many servers there are. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { eq, like } from "drizzle-orm";

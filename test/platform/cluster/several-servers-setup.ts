@@ -12,7 +12,7 @@ export let back: TestServer;
 export let admin: Awaited<ReturnType<TestServer["workspace"]>>;
 export let atBack: TestServer["operator"];
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openServers(): void {
   beforeAll(async () => {
     database = await createDatabase(postgres!, "migrated");

@@ -94,7 +94,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     expect(performance.now() - began).toBeLessThan(4_000);
   });
 
-  /** What the other server answers soon. The limit is far below that of any look of its own. */
+  /** Polls the other server for the expected response. The limit is far below its own polling intervals. */
   async function soon<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
     const end = Date.now() + 4_000;
     let last = await ask();

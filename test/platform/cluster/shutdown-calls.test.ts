@@ -1,4 +1,4 @@
-/** What callers see of a server that is told to stop. */
+/** Responses to callers while a server shuts down. */
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { createDatabase, deploy, startTestServer, until } from "../../support/harness.ts";
@@ -9,7 +9,7 @@ const SLOW = `export async function main(n: number, desk: string) {
   return n;
 }`;
 
-/** Where scripts say that they run. */
+/** Starts a server to which scripts report that they run. */
 function openDesk() {
   let came = 0;
   const desk = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(++came)) });

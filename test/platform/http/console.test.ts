@@ -1,4 +1,4 @@
-/** Who is shown the console, and who goes on being answered as before. */
+/** Requests that get the console, and requests that get API responses as before. */
 import { expect, test } from "bun:test";
 import { startTestServer } from "../../support/harness.ts";
 

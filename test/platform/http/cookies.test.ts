@@ -1,4 +1,4 @@
-/** What the session's cookie is worth where a browser may have been sent by somebody else's link. */
+/** Limits of the session cookie for requests that come from links of other sites. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operations } from "../../../src/server/features.ts";
 import {
@@ -27,7 +27,7 @@ const cookie = () => ({ cookie: `token=${token}` });
 /** Runs of the workspace, by whichever call. */
 const runs = async () => (await ask("GET", "/w/acme/jobs/list")).json().length;
 
-/** What reads, and leaves a row in the audit log of it. */
+/** Read operations that write an audit row. */
 const READS = new Set([
   "settings.read_secret",
   "users.export",

@@ -1,4 +1,4 @@
-/** What other people's tools make of the description: a linter, a generator of clients, a reader's browser. */
+/** The OpenAPI description works in other tools: a linter, client generators, a browser. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What a program of the project's own says, or an error with what it complained of. */
+/** Runs a program of the project's packages. @returns its output @throws with its errors */
 async function run(...command: string[]): Promise<string> {
   const child = Bun.spawn([process.execPath, ...command], { cwd: root, stdout: "pipe", stderr: "pipe" });
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);

@@ -36,7 +36,7 @@ function objectIn(schema: z.ZodType | undefined): z.ZodObject | undefined {
   return found instanceof z.ZodPipe ? (found.out as z.ZodObject) : (found as z.ZodObject | undefined);
 }
 
-/** What the server itself adds to a body is not of the interface. */
+/** Returns the fields of a body, without those that the server adds itself. */
 const fieldsOf = (schema: z.ZodType | undefined) =>
   Object.entries(objectIn(schema)?.shape ?? {})
     .flatMap(([name, field]) => (field === addedByServer ? [] : [name]))

@@ -5,7 +5,7 @@ import { deploy, startTestServer, type TestServer } from "../../support/harness.
 export let server: TestServer;
 export let token: string;
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openSecurity(): void {
   beforeAll(async () => {
     server = await startTestServer();

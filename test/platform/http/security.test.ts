@@ -1,4 +1,4 @@
-/** What every answer says to a browser, what a cookie can do from where, and whose word about an address counts. */
+/** Security headers of responses, cookies from other sites, and trusted proxies. */
 import { describe, expect, test } from "bun:test";
 import { BadRequest } from "../../../src/lib/errors.ts";
 import { parseTrustedProxies } from "../../../src/platform/http/door/proxies.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const SOURCES = join(import.meta.dir, "../../../src");
 
-/** What opens a connection by itself: calls, and modules by their names. */
+/** Functions and modules that open connections. */
 const OPENS = [
   /(?<![.\w])fetch\((?!request\b)/,
   /\bnew (WebSocket|EventSource|SQL|S3Client|RedisClient)\(/,

@@ -6,7 +6,7 @@ import { until } from "../harness.ts";
 export interface Bucket extends AsyncDisposable {
   /** The value of a resource of type `s3`. */
   resource: Record<string, unknown>;
-  /** What is kept of uploads that were begun and neither ended nor given up. */
+  /** Parts of uploads that were neither completed nor aborted. */
   unfinished: () => string[];
   stop: () => Promise<void>;
 }

@@ -3,7 +3,7 @@ import type { Socket } from "bun";
 
 interface Way {
   other: Socket<Way> | undefined;
-  /** What could not be passed on yet. */
+  /** Data not forwarded yet. */
   kept: Uint8Array[];
   /** Nothing more comes: once what is kept is passed on, the other side is told. */
   isClosed: boolean;
@@ -14,7 +14,7 @@ export interface CuttableProxy extends Disposable {
   cut(): void;
   /** Ends all connections; new ones are taken and closed at once, as by a balancer with nothing behind it. */
   refuse(): void;
-  /** What was held back goes on its way. */
+  /** Resumes forwarding, with the data that was held back. */
   mend(): void;
 }
 

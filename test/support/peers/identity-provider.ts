@@ -5,20 +5,20 @@ import Provider from "oidc-provider";
 import type { ConfigOverrides } from "../../../src/platform/config/config.ts";
 import { startTestServer, type TestServer } from "../harness.ts";
 
-/** What the provider says of a person. */
+/** Claims of a user. */
 export interface Claims {
   email?: string;
   email_verified?: boolean;
   name?: string;
 }
 
-/** What every request at the provider's door is answered with, in place of what the provider says. */
+/** Response to every request, in place of the provider's own. */
 export type Trouble = { status?: number; body?: string; delay_ms?: number; headers?: Record<string, string> };
 
 export interface IdentityProvider extends AsyncDisposable {
   issuer: string;
   client: { id: string; secret: string };
-  /** What it says of people, by the name they log in with there; others have an address at example.org. */
+  /** Claims by login name; other users have an address at example.org. */
   people: Map<string, Claims>;
   /** Trouble at addresses that end so; gone when it is deleted. */
   trouble: Map<string, Trouble>;
@@ -177,7 +177,7 @@ export interface OAuthTest extends AsyncDisposable {
   idp: IdentityProvider;
   /** Sets clients up: all of the provider, under names of their own. */
   clients: (clients: Record<string, object>) => Promise<void>;
-  /** What a client of the provider needs. */
+  /** Configuration for a client of the provider. */
   client: { id: string; secret: string; issuer: string };
 }
 

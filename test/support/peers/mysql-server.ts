@@ -12,7 +12,7 @@ import { freePort } from "./postgres-server.ts";
 
 export const MYSQL_PASSWORD = "open-sesame-4711";
 
-/** Where packages put programs of servers, which an ordinary user's PATH does not name. */
+/** Folders in which packages install server programs; an ordinary user's PATH lacks them. */
 const PATH = `${process.env.PATH}:/usr/sbin:/usr/local/sbin:/usr/libexec`;
 const which = (...names: string[]) =>
   names.map((name) => Bun.which(name, { PATH })).find(Boolean) ?? undefined;

@@ -11,7 +11,7 @@ export interface Namespace extends Disposable {
   address: string;
   /** Of the other end of the link. */
   own: string;
-  /** Which addresses come from there. */
+  /** Addresses of the namespace. */
   network: string;
   cut(): void;
   mend(): void;

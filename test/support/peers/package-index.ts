@@ -17,7 +17,7 @@ export interface TestPackage {
 export interface PackageIndex extends AsyncDisposable {
   /** Ends with /simple/. */
   url: string;
-  /** The same index, with pages in JSON for clients that read them. */
+  /** The index with JSON pages, for clients that read them. */
   json_url: string;
   port: number;
   /** Paths that were asked for, in order. */

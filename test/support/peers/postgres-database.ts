@@ -10,9 +10,8 @@ function openClient(url: string): SQL {
 }
 
 /**
- * A database of its own on the server of `base`.
- * @param kind `migrated`: a copy of the run's migrated database where `postgres.ts` has made one, which takes a tenth
- *   of the time that the migrations take
+ * Creates a database on the server of `base`. @param kind `migrated`: a copy of the migrated database of this
+ * test run, if `postgres.ts` made one, which is ten times as fast as migrating
  */
 export async function createDatabase(base: string, kind: "empty" | "migrated" = "empty") {
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;

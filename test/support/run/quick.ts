@@ -5,7 +5,7 @@ import { TIMINGS } from "./suite.ts";
 
 /** Of the time of all files: durations depend on the machine that measured them, shares hardly. */
 const SHARE = 0.05;
-/** Those of the executable, which has to be built first. */
+/** Tests of the executable, which must be built first. */
 const NEVER = /^test\/acceptance\/(e2e|console)\//;
 
 /** @returns paths of test files; new ones, whose duration is not known, are among them */

@@ -1,4 +1,4 @@
-/** What the runner of the suites takes from the output of `bun test`. */
+/** Parses the output of `bun test`. */
 import { expect, test } from "bun:test";
 import { createResultReader } from "./results.ts";
 

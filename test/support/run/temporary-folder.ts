@@ -1,11 +1,14 @@
-/** Where a run of tests keeps its temporary files: in memory if there is enough, since they are many and short-lived. */
+/**
+ * Chooses the folder for temporary files of a test run: in memory if there is enough, because they are many
+ * and short-lived.
+ */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs";
 import { freemem } from "node:os";
 import { join } from "node:path";
 
 /** A file system in memory on Linux; containers often have a tiny one. */
 const IN_MEMORY = "/dev/shm";
-/** What all suites together use at most is less than half of it. */
+/** Required free space; all suites together use less than half of it. */
 const NEEDED_BYTES = 6 * 1024 ** 3;
 
 /**

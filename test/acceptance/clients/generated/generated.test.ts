@@ -10,7 +10,7 @@ import { toOpenapi30 } from "./openapi30.ts";
 const GENERATOR = "@openapitools/openapi-generator-cli";
 /** The newest version whose package holds the generator itself; later ones fetch it from elsewhere. */
 const GENERATOR_VERSION = "1.0.18-5.0.0-beta2";
-/** What the generated client imports. */
+/** Python modules that the generated client imports. */
 const MODULES = "urllib3, dateutil, six, certifi";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-generated-"));

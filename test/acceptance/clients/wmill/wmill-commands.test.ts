@@ -1,4 +1,7 @@
-/** What the command line of the original does beside deploying: people, jobs, workers, queues, the whole instance. */
+/**
+ * Commands of the original command line other than deployment: people, jobs, workers, queues, the whole
+ * instance.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +19,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
   let ask: Ask;
   let root: Ask;
   let wmill: Wmill;
-  /** Where commands are given. */
+  /** Working directory of the commands. */
   let here: string;
 
   const get = async (path: string) => (await expectOk(root("GET", path))).json();

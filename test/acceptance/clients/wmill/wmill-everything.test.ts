@@ -1,4 +1,4 @@
-/** What the command line of the original syncs when it is told to sync everything: triggers, people, settings, the key. */
+/** The original command line syncs all kinds of items: triggers, people, settings, the encryption key. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";

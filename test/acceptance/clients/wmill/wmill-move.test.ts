@@ -10,7 +10,7 @@ setDefaultTimeout(90_000);
 
 const ALL = "--yes --plain-secrets --include-schedules --include-triggers --include-groups".split(" ");
 
-/** What stands in the folder beside what every test of the client has. */
+/** Files in the folder, in addition to those of all tests of the client. */
 const MORE: Record<string, string> = {
   "f/data/greet.py": "def main(name: str = 'nobody'):\n    return f'bonjour {name}'\n",
   "f/data/told.ts":

@@ -276,7 +276,7 @@ const withoutName = (files: Record<string, string>) => ({
   "settings.yaml": files["settings.yaml"]?.replace(/^name: .*\n/m, ""),
 });
 
-/** What an editor makes of an app with one script. */
+/** An app with one script, as the original editor stores it. */
 const APP = {
   grid: [
     {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 
 export interface Ended {
   code: number;
-  /** What it said, on both ways, without colours. */
+  /** Output of both streams, without colors. */
   text: string;
 }
 
@@ -23,7 +23,7 @@ export interface Wmill extends AsyncDisposable {
 /** The one nearest in time that the registry has, and the one of today. */
 export const VERSIONS = ["1.596.0", "1.819.0"];
 
-/** How many differences a sync says that it has found. */
+/** Returns the number of differences that a sync reports. */
 export const changesIn = (said: string): number => Number(/: (\d+) changes? to apply/.exec(said)?.[1]);
 
 /** @param version of the package `windmill-cli` */

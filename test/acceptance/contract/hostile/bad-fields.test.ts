@@ -29,11 +29,11 @@ type Schema = {
   anyOf?: Schema[];
 };
 
-/** How a body's fields are described to clients. */
+/** Returns the schemas of a body's fields, as described to clients. */
 const fieldsOf = ({ body, query }: Operation): Schema =>
   z.toJSONSchema((body ?? query)!, { io: "input", unrepresentable: "any" }) as Schema;
 
-/** What a field takes, by the kinds of JSON; none when it takes anything. */
+/** Returns the JSON types that a field accepts; none if it accepts any. */
 const kindsOf = ({ type, anyOf }: Schema): string[] => anyOf?.flatMap(kindsOf) ?? (type ? [type].flat() : []);
 
 /** Something that a field takes. */
@@ -87,7 +87,7 @@ test.each(cases)("%s %s `%s`", async (_, how, name, op, body) => {
   expect(answer.text).toMatch(right);
 });
 
-/** What an operation cannot do without beside its body. */
+/** Returns the required query parameters of an operation. */
 function queryOf(op: Operation): string {
   if (!op.query) return "";
   const { properties = {}, required = [] } = z.toJSONSchema(op.query, {

@@ -1,4 +1,4 @@
-/** What callers do wrong: each call is refused with a clear error and its status, and the server goes on. */
+/** Invalid requests are refused with a clear error and the right status, and the server stays up. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Ask,

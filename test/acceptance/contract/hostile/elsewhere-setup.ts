@@ -30,7 +30,7 @@ export async function form(path: string, field: string, json: unknown, files: Re
   return { status: answer.status, text: await answer.text() };
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openElsewhere(): void {
   beforeAll(async () => {
     server = await startTestServer();

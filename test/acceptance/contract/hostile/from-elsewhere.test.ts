@@ -1,4 +1,4 @@
-/** What people's repositories hold goes in as it is, is given back as it was, and gives nobody more rights. */
+/** Items from other repositories are stored and returned unchanged, and grant nobody additional rights. */
 import { describe, expect, test } from "bun:test";
 import { createCipheriv, createHash, createHmac } from "node:crypto";
 import { deploy, expectOk } from "../../../support/harness.ts";

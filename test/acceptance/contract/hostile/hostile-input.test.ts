@@ -11,7 +11,7 @@ import { type HostileCall, hostileCalls } from "./hostile-values.ts";
 
 const RUNS = Number(process.env.HOSTILE_RUNS ?? 8);
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_122);
-/** How long an answer may take to begin. */
+/** Longest time until a response begins. */
 const ANSWER_MS = 15_000;
 
 let server: TestServer;

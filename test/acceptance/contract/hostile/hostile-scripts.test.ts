@@ -1,4 +1,4 @@
-/** What scripts may try against the server that runs them, and what their answers may not do to who reads them. */
+/** Scripts that attack the server that runs them, and results that attack their readers. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { type Ask, deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";

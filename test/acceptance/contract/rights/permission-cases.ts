@@ -66,10 +66,10 @@ const SCRIPT = { content: "export const main = () => 1", language: "bun" };
 const VARIABLE = { value: "1", is_secret: false, description: "" };
 const RESOURCE = { value: {}, resource_type: "any" };
 
-/** How each kind of item is asked for each right. Nothing of it changes what is there. */
+/** Requests that need each right on a kind of item, without changing it. */
 interface Kind {
   create: (ask: Ask, path: string) => ReturnType<Ask>;
-  /** What making one is answered; left out, 201. */
+  /** Status of a successful creation; default 201. */
   created?: number;
   read: (path: string) => string[];
   list: string;
@@ -190,7 +190,7 @@ export const KINDS: Record<string, Kind> = {
 /** Kinds that are made in one step. */
 const others = Object.values(KINDS).filter((kind) => kind !== KINDS.script);
 
-/** What a role with a right is answered: the status of each way to use it. */
+/** Returns the expected status of each request for a role with a right. */
 export function expected(kind: Kind, role: string, right: Right) {
   const isMember = right !== "x";
   const reads = isMember && right !== "-";
@@ -207,7 +207,7 @@ export function expected(kind: Kind, role: string, right: Right) {
   };
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openKinds(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -1,4 +1,4 @@
-/** Who may do what, said once as a table and tried through the front door with real tokens. */
+/** A table of rights, checked by HTTP requests with real tokens. */
 import { expect, test } from "bun:test";
 import { canManage, canRead, canWrite } from "../../../../src/platform/access/permissions.ts";
 import { as, cases, expected, KINDS, OPERATORS, openKinds, SHARED } from "./permission-cases.ts";

@@ -10,7 +10,7 @@ export const admin = (path: string, body: object = {}) =>
 export const newVariable = (path: string) =>
   admin("variables/create", { path, value: "1", is_secret: false, description: "" });
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openRights(): void {
   beforeAll(async () => {
     server = await startTestServer();

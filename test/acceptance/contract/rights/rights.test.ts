@@ -9,7 +9,7 @@ import { admin, as, newVariable, openRights, server } from "./rights-setup.ts";
 
 openRights();
 
-/** What the holder of a token sees and may do at a path, at this moment. */
+/** Returns the rights that the owner of a token has at a path now. */
 async function rightOf(ask: Ask, path: string): Promise<"nothing" | "read" | "write"> {
   if ((await ask("GET", `/w/acme/variables/get/${path}`)).status !== 200) return "nothing";
   const changed = await ask("POST", `/w/acme/variables/update/${path}`, { description: "seen" });

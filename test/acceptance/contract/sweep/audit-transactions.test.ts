@@ -47,7 +47,7 @@ async function allow(): Promise<void> {
   for (const line of lines) await db.write((tx) => tx.rows(sql.raw(line)));
 }
 
-/** What is in the database, but for what nobody asked for: when a token was used last, who is told of a failure. */
+/** Reads all rows of the database, except those that change by themselves, such as a token's last use. */
 async function everything(): Promise<Record<string, string>> {
   const { db } = server.server.app;
   const names =
@@ -71,7 +71,7 @@ type Call = [who: () => Ask, method: string, path: string, body?: unknown];
 const secret = { path: "u/ann/key", value: "sesame", is_secret: true, description: "" };
 const w = "/w/acme";
 
-/** What stands there before anything else is done. */
+/** Creates the items that operations are called on. */
 async function furnish(): Promise<void> {
   await deploy(ann, "acme", "u/ann/hello", "export const main = () => 'hello'");
   for (const [who, method, path, body] of [

@@ -1,4 +1,4 @@
-/** Who comes to what is not theirs: each made anew when a call has ended what they were. */
+/** Callers without rights on an item. Each is created anew if a call has removed its account or token. */
 import { eq } from "drizzle-orm";
 import { tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
 import { sha256 } from "../../../../src/lib/text/ids.ts";

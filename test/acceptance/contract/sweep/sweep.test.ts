@@ -49,7 +49,7 @@ async function call(op: Operation, token: string | undefined, url: string, body:
 const ofWorkspace = (op: Operation) => listParameterNames(op.path).includes("workspace");
 const INSTANCE: Operation["access"][] = ["user", "devops", "superAdmin"];
 
-/** What of an answer is wrong, for this caller. */
+/** Returns what is wrong with a response to this caller, if anything. */
 function faultOf(op: Operation, caller: Caller, answer: Awaited<ReturnType<typeof call>>) {
   const { status } = answer;
   const text = answer.headers + answer.text;
@@ -87,7 +87,7 @@ async function sweep(caller: Caller): Promise<string[]> {
   return faults;
 }
 
-/** Who they are, to the instance and in the workspace. */
+/** Returns what `whoami` answers for a token, in the instance and in the workspace. */
 async function whoami(token: string): Promise<string> {
   const ask = server.as(token);
   const answers = [await ask("GET", "/users/whoami"), await ask("GET", "/w/acme/users/whoami")];

@@ -15,7 +15,7 @@ export interface World {
   /** The admin's unrestricted token, and one of a job of theirs that has ended. */
   token: string;
   endedJobToken: string;
-  /** What parameters in paths stand for, by their name. */
+  /** Values of path parameters, by name. */
   ids: Record<string, string>;
 }
 

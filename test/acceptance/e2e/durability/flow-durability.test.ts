@@ -8,10 +8,10 @@ const place = newPlace();
 afterAll(() => place.remove());
 
 const ROUNDS = 20;
-/** What one flow takes when nobody kills it: kills come within this. */
+/** Duration of a flow that is not killed; kills happen within it. */
 const ABOUT_MS = 1_200;
 
-/** What jobs may write of what is seen outside. */
+/** File in which jobs record their side effects. */
 const notes = join(place.folder, "notes");
 mkdirSync(notes);
 const journal = join(notes, "journal");

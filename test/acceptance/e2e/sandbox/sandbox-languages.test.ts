@@ -1,12 +1,12 @@
 /**
- * The same attempts in each language, against the server that runs them: on the compiled executable, as root and as a
- * user, with each kind of walls and with none. Every attempt is harmless where it succeeds.
+ * The same attacks in each language against the server that runs them: on the compiled executable, as root
+ * and as a user, with each kind of sandbox and with none. Every attack is harmless if it succeeds.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { processesOf, until } from "../executable.ts";
 import { type Started, startVariant, unwalled, variants } from "../variants.ts";
 
-/** What came of each attempt: `got` or `refused`; `begins_with` lists the folder that the run begins in. */
+/** Result of each attack: `got` or `refused`; `begins_with` lists the folder in which the run starts. */
 type Found = Record<string, string> & { begins_with: string; proxies: string };
 
 const BUN = `import * as fs from "node:fs";
@@ -81,7 +81,7 @@ def main(data: str, pid: int, other: int, port: int):
         "proxies": ",".join(f"{name},{value}" for name, value in os.environ.items() if "proxy" in name.lower()),
     }`;
 
-/** What a shell has no command for is tried by the others. */
+/** The attacks that shell commands can make; other languages make the rest. */
 const BASH = `data="$1"
   pid="$2"
   other="$3"

@@ -1,4 +1,7 @@
-/** What scripts have started ends also when their server is killed together with its watchdog: on the compiled executable. */
+/**
+ * Processes started by scripts end even if their server and its watchdog are killed together: on the compiled
+ * executable.
+ */
 import { afterEach, describe, expect, test } from "bun:test";
 import { processesOf, until } from "../executable.ts";
 import { type Started, startVariant, variants } from "../variants.ts";

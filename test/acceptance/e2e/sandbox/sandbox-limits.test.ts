@@ -1,6 +1,6 @@
 /**
- * What a job takes of the machine ends the job, not the server: on the compiled executable. Every job here stops by
- * itself at a bound, so that a limit that does not hold costs a test and no more.
+ * Jobs that exceed memory or process limits end, and the server stays up: on the compiled executable. Every
+ * job stops by itself at a bound, so that a limit that does not hold harms nothing.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";

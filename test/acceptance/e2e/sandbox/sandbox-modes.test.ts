@@ -1,4 +1,4 @@
-/** What the setting asks for, and what holds where a machine offers less: on the compiled executable. */
+/** The sandbox setting, and its effect on machines that support less: on the compiled executable. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";

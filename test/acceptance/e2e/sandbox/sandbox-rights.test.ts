@@ -64,7 +64,7 @@ const TURN = `${TRY}
     folder: got(() => fs.chmodSync(data, 0)),
   });`;
 
-/** What scripts do every day; each line says what is to come out. */
+/** Ordinary work of scripts that the sandbox must permit; each line prints its result. */
 const EVERY_DAY = `set -e
   echo 'echo ran' > tool && chmod +x tool && ./tool
   mkdir -p from/in && echo one > from/in/file && chmod 640 from/in/file && touch -d 2001-02-03 from/in/file

@@ -1,6 +1,6 @@
 /**
- * What scripts try against the server that runs them, and what keeps them from it: on the compiled executable, where
- * this kernel has Landlock. Everything tried here is bounded, so that a wall that does not hold costs a test and no more.
+ * Attacks of scripts on the server that runs them, prevented by Landlock: on the compiled executable. All
+ * attacks are bounded, so that one that succeeds harms nothing.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -105,7 +105,7 @@ export async function main(data: string, pid: number, other: string, source: str
   return found;
 }`;
 
-/** What Landlock, or the filter, or the rights of files answer. */
+/** Errors of Landlock, of the seccomp filter and of file permissions. */
 const DENIED = ["EACCES", "EPERM", "EXDEV", "ETXTBSY", "refused"];
 
 async function startServer(): Promise<void> {

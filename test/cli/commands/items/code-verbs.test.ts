@@ -1,4 +1,4 @@
-/** What is done to scripts, flows, schedules and triggers that are there already; jobs again. */
+/** Commands on existing scripts, flows, schedules and triggers, and reruns of jobs. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { newPlace, type Place } from "../../program.ts";

@@ -1,4 +1,4 @@
-/** What a person reads when the command line itself is wrong. */
+/** Messages about wrong use of the command line. */
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { newPlace, told } from "../../program.ts";

@@ -214,7 +214,7 @@ describe("in a workspace with jobs of every kind", () => {
   }, 30_000);
 });
 
-/** The same commands and answers, whichever way the service is reached. */
+/** Runs the commands on jobs and expects the same output, however the service is reached. */
 async function readAndCancel(place: Place, common: string[]) {
   await place.file("good.ts", GOOD);
   await place.file("bad.ts", BAD);

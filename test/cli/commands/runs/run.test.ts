@@ -30,7 +30,7 @@ async function fill(place: Place) {
   await place.file("slow.ts", SLOW);
 }
 
-/** What a command answers the same whichever way it reaches the service. */
+/** Runs commands that wait and stream, and expects the same output however the service is reached. */
 async function waitsAndStreams(place: Place, common: string[]) {
   const svc = (args: string[], stdin?: string) =>
     place.svc([...args, ...common], stdin === undefined ? {} : { stdin });

@@ -14,7 +14,7 @@ const WARM_UP = 110;
 const BURST = 40;
 const PATH = "u/admin/quick";
 
-/** What runs have told the test, and what holds those that wait for it. */
+/** Messages of the runs to the test, and the promise that holds waiting runs. */
 const told: string[] = [];
 let release: (() => void) | undefined;
 const desk = Bun.serve({

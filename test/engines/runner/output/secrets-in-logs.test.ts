@@ -1,4 +1,4 @@
-/** What a job has read of secrets is masked in its log and its result stream, however it prints them. */
+/** Secrets that a job has read are masked in its log and result stream, however they are printed. */
 import { describe, expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
 import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";

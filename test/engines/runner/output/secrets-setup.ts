@@ -80,7 +80,7 @@ export async function eventsOf(asked: Promise<Answer>): Promise<Event[]> {
     .map((frame) => JSON.parse(frame.replace(/^data: /, "")));
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openSecrets(): void {
   beforeAll(async () => {
     server = await startTestServer();

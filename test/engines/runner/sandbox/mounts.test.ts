@@ -1,4 +1,4 @@
-/** What a process in bubblewrap finds in place of the files that it is given. */
+/** Files that a process in bubblewrap sees in place of the originals. */
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What holds with each version of Landlock that a kernel may have: one that knows more does as much when it is asked for less. */
+/** Restrictions with each Landlock version that a kernel may have; a newer kernel can act as an older one. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

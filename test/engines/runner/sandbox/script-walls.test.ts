@@ -1,4 +1,4 @@
-/** What one job's process keeps from another's: state, files, what is left running. */
+/** Isolation between the processes of jobs: state, files, and processes left running. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";

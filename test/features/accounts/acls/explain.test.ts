@@ -1,4 +1,4 @@
-/** Who may do what with an item, and why: what is said agrees with what the server lets people do. */
+/** Explanations of rights on an item agree with the rights that the server enforces. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

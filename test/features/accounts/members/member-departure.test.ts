@@ -1,4 +1,4 @@
-/** What happens to a member's runs and items when they are disabled or removed. */
+/** Handling of a member's runs and items when the member is disabled or removed. */
 import { expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { cancelUserRuns } from "../../../../src/features/runs/api/change/access-revoked.ts";

@@ -1,4 +1,4 @@
-/** What tests of a workspace's members share. */
+/** Shared setup of the tests of a workspace's members. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -13,7 +13,7 @@ export function member(name: string): Promise<Ask> {
   return ask;
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openMembers(): void {
   beforeAll(async () => {
     known.clear();

@@ -1,4 +1,4 @@
-/** Who belongs to a workspace: invited, added, joined by their e-mail's domain, gone again. */
+/** Membership of a workspace: invited, added, joined by e-mail domain, removed. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { workspaceInvites } from "../../../../src/features/tenancy/workspaces/tables.ts";

@@ -1,4 +1,4 @@
-/** Which new names are accepted, who may rename, and what stays as it is. */
+/** Accepted new usernames, the right to rename, and texts that stay unchanged. */
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createRewriters } from "../../../../src/features/accounts/renaming/rewrite-json.ts";

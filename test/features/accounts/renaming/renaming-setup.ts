@@ -1,4 +1,4 @@
-/** What tests of renaming users share. */
+/** Shared setup of the tests of renaming users. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -9,7 +9,7 @@ export let root: Ask;
 export const rename = (name: string, new_username: string) =>
   root("POST", `/users/rename/${name}@example.org`, { new_username });
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openRenaming(): void {
   beforeAll(async () => {
     server = await startTestServer();

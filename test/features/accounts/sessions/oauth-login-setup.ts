@@ -1,4 +1,4 @@
-/** How a browser logs in with a provider, and what that leaves behind. */
+/** Logs a browser in with a provider, and reads the effects. */
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
 import { Browser, type OAuthTest } from "../../../support/peers/identity-provider.ts";

@@ -57,7 +57,7 @@ export const eventsTold = async (count: number, fits = (_event: Record<string, s
   return fitting();
 };
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openExpiry(): void {
   beforeAll(async () => {
     server = await startTestServer({ allowed_targets: "127.0.0.1", min_free_mb: 0 });

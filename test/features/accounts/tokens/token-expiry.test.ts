@@ -1,4 +1,7 @@
-/** What becomes of tokens by time: owners are told 7 days before the end and at it, each once, and the cap holds. */
+/**
+ * Expiry of tokens: owners are notified once 7 days before and once at the end, and the maximum lifetime
+ * holds.
+ */
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { expireTokens } from "../../../../src/features/accounts/tokens/expiry-task.ts";

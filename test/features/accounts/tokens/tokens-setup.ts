@@ -1,4 +1,4 @@
-/** What tests of tokens share. */
+/** Shared setup of the tests of tokens. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -8,7 +8,7 @@ export let ask: Ask;
 export const create = async (body: object, from = ask) =>
   (await expectOk(from("POST", "/users/tokens/create", body))).text;
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openTokens(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -1,4 +1,4 @@
-/** What tests of users and passwords share. */
+/** Shared setup of the tests of users and passwords. */
 import { afterAll, beforeAll } from "bun:test";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -13,7 +13,7 @@ export const login = (email: string, password: string, of = server) =>
 
 export const whoami = (token: string, of = server) => of.as(token)("GET", "/users/whoami");
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openUsers(): void {
   beforeAll(async () => {
     server = await startTestServer();

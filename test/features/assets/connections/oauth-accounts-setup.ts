@@ -1,4 +1,4 @@
-/** How a user connects an account of a provider, and what tests then ask. */
+/** Connects an account of a provider, and reads its effects. */
 import { type Ask, expectOk } from "../../../support/harness.ts";
 import { Browser, type OAuthTest } from "../../../support/peers/identity-provider.ts";
 
@@ -16,7 +16,7 @@ export const post = (browser: Browser, url: string, body: object) =>
     body: JSON.stringify(body),
   });
 
-/** What the provider sends a browser back with that connects an account. */
+/** Returns the parameters of the provider's redirect that connects an account. */
 export async function cameBack(t: OAuthTest, token: string, search = "", client = "house") {
   const browser = browserOf(t, token);
   const end = await browser.walk(

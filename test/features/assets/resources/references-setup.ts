@@ -43,7 +43,7 @@ export async function ended(id: string, to = ask): Promise<Ended> {
 export const run = async (path: string, args: unknown, to = ask) =>
   ended((await expectOk(to("POST", `/w/acme/jobs/run/p/${path}`, args))).text, to);
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openReferences(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 export let server: TestServer;
-/** Who calls, by role: all are of workspace acme. */
+/** API clients by role, all in workspace acme. */
 export const as: Record<string, Ask> = {};
 export let devToken: string;
 
@@ -16,7 +16,7 @@ export const variable = (path: string, value: string, is_secret = false, ask = a
 export const interpolated = (path: string, query = "", ask = as.dev!) =>
   ask("GET", `${w}/get_value_interpolated/${path}${query}`);
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openResources(): void {
   beforeAll(async () => {
     server = await startTestServer();

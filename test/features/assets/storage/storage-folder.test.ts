@@ -1,4 +1,4 @@
-/** What a workspace cannot reach through its storage, and a folder of the server as the storage. */
+/** Confinement of a workspace to its object storage, and a folder of the server as the storage. */
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

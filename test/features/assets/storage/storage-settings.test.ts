@@ -1,4 +1,4 @@
-/** Who uses a workspace's object storage, and how it is settled. */
+/** Rights to use a workspace's object storage, and its settings. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { type Bucket, startBucket } from "../../../support/peers/bucket.ts";

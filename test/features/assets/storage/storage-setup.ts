@@ -25,7 +25,7 @@ export const raw = (method: string, path: string, init: RequestInit = {}, token 
 export const query = (fields: Record<string, string | undefined>) =>
   `?${new URLSearchParams(Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined))}`;
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openStorage(): void {
   beforeAll(async () => {
     [server, bucket] = await Promise.all([

@@ -1,4 +1,4 @@
-/** What is sealed when the workspace's key is exchanged before it is stored: it is sealed anew. */
+/** A value that was encrypted before a key rotation and is stored after it is encrypted again. */
 import { expect, test } from "bun:test";
 import { getEndpoint, readSigningSecrets } from "../../../../src/features/signals/webhooks/endpoints.ts";
 import { deploy, expectOk, until } from "../../../support/harness.ts";

@@ -16,7 +16,7 @@ export let server: TestServer;
 export let ask: Ask;
 export let token: string;
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openSealing(): void {
   beforeAll(async () => {
     server = await startTestServer();

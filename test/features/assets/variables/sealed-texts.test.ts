@@ -1,4 +1,4 @@
-/** What is sealed outside of variables follows the workspace's key: nothing that is to run still is lost with the old one. */
+/** Key rotation re-encrypts values outside of variables, so that pending jobs can still read them. */
 import { expect, test } from "bun:test";
 import type { Database } from "../../../../src/database/database.ts";
 import { deploy, expectOk, until } from "../../../support/harness.ts";

@@ -1,4 +1,4 @@
-/** What is left of every reading of a secret, and what its reader waits for. */
+/** Every read of a secret leaves an audit row, for which the response waits. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Database } from "../../../../src/database/database.ts";
 import { createJobTokens } from "../../../../src/features/tenancy/tokens/job-tokens.ts";

@@ -1,4 +1,4 @@
-/** What is signed for one purpose says nothing elsewhere. */
+/** A signature made for one purpose is invalid for any other. */
 import { expect, test } from "bun:test";
 import {
   type SigningPurpose,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 export let server: TestServer;
-/** Who calls, by role: all are of workspace acme. */
+/** API clients by role, all in workspace acme. */
 export const as: Record<string, Ask> = {};
 
 export const w = "/w/acme/variables";
@@ -15,7 +15,7 @@ export const value = async (path: string) => (await as.dev!("GET", `${w}/get_val
 export const update = (path: string, body: object, query = "") =>
   as.dev!("POST", `${w}/update/${path}${query}`, body);
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openVariables(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -1,4 +1,4 @@
-/** What is said of a flow that can be stored, and of which a run would fail. */
+/** Warnings about flows that can be stored but would fail. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 

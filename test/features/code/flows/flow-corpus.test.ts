@@ -40,7 +40,9 @@ async function send(method: string, path: string, body?: string): Promise<string
   return text;
 }
 
-/** What the editor does in little: a field of every step is set and removed, every step moved and brought back. */
+/**
+ * Makes the changes of an editor: sets and removes a field of every step, moves every step and moves it back.
+ */
 function changeAndUndo(first: FlowDocument): FlowDocument {
   let state = history.createHistory(first);
   const apply = (label: string, flow: FlowDocument) => {

@@ -1,4 +1,7 @@
-/** What the flow editor asks of the server: deployments from a stale version, and expressions while they are written. */
+/**
+ * Server side of the flow editor: deployments from a stale version, and checks of expressions while they are
+ * typed.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

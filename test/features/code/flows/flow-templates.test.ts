@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What a flow comes to where it is not its first result that counts. */
+/** Expected outcomes of flows for which the first result is not decisive. */
 const OUTCOMES: Record<string, [args: object, result: unknown]> = {
   empty: [{}, null],
   webhook: [{ event: { id: 7 } }, { sent: false, body: expect.objectContaining({ id: 7 }) }],

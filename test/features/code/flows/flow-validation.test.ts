@@ -1,4 +1,7 @@
-/** What is refused when a flow is deployed; and what is stored as it was sent, and fails the run that comes to it. */
+/**
+ * Flows that are rejected at deployment; others are stored unchanged, and fail when a run reaches the invalid
+ * part.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { flow, input, loop, many, nested, raw, script, step } from "./validation-flows.ts";

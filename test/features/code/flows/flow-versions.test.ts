@@ -1,4 +1,4 @@
-/** Which version of a flow stands for its path when it is run, and drafts, which never do. */
+/** The version that a flow's path runs; drafts never run. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   getDeployedFlowByPath,

@@ -15,7 +15,7 @@ export const one = stepping("export const main = () => 1");
 
 export const told = (answer: Answer) => [answer.status, answer.headers.get("svc-error")];
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openFlows(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -14,10 +14,10 @@ export let server: TestServer;
 export let ask: Ask;
 export let token: string;
 
-/** Where runs say that they have begun. */
+/** Folder in which runs record that they have started. */
 export let folder: string;
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openOptions(): void {
   folder = openFolder("svc-begun-");
   beforeAll(async () => {

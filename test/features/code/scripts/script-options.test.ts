@@ -1,4 +1,4 @@
-/** What a script or a call may ask of its runs: caching, traces, identity, repetition. */
+/** Options of scripts and calls: caching, deletion after use, identity, restarts. */
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";

@@ -151,7 +151,7 @@ describe("a license", () => {
 });
 
 describe("renewal", () => {
-  /** Where licenses are given out. */
+  /** Starts a license server. */
   function office(answer: (body: any) => Promise<Response> | Response) {
     const asked: any[] = [];
     const listener = Bun.serve({

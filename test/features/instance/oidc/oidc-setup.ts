@@ -47,7 +47,10 @@ export async function idToken(
   return (await expectOk(by("POST", path, { audience: AUDIENCE, ...args }))).json();
 }
 
-/** What a relying party does: finds the issuer's keys by discovery, and checks signature, issuer, audience and times. */
+/**
+ * Verifies an identity token as a relying party: discovers the issuer's keys, and checks signature, issuer,
+ * audience and times.
+ */
 export async function verify(token: string, more: object = {}, of = server) {
   const issuer = new URL(`${of.url}/api/oidc/`);
   const insecure = { [allowInsecureRequests]: true };
@@ -61,7 +64,7 @@ export async function verify(token: string, more: object = {}, of = server) {
   });
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openIdentity(): void {
   beforeAll(async () => {
     server = await startTestServer();

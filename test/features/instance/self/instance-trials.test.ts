@@ -1,4 +1,4 @@
-/** What an operator tries before it is set: an object storage, the metadata of an identity provider, the statistics. */
+/** Trials of settings before they are saved: object storage, metadata of an identity provider, statistics. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

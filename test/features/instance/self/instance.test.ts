@@ -1,4 +1,4 @@
-/** What a client asks of an instance before anything else. */
+/** The first requests of a client to an instance. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { VERSION } from "../../../../src/lib/version.ts";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";

@@ -114,7 +114,7 @@ export const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   instance_python_version: aText,
 };
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openSettings(): void {
   beforeAll(async () => {
     server = await startTestServer();

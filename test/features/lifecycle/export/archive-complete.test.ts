@@ -1,4 +1,4 @@
-/** What a workspace has is in its archive, or there is a reason why not: none of its tables is forgotten. */
+/** Every table of a workspace is exported, or listed with a reason why not. */
 import { expect, test } from "bun:test";
 import { getTableName } from "drizzle-orm";
 import { features } from "../../../../src/server/features.ts";

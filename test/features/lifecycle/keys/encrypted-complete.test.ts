@@ -10,7 +10,7 @@ const TELLING =
 
 const isText = (column: Column) => column.getSQLType() === "text";
 
-/** What no job gets its arguments from, by column or by the ending of its name. */
+/** Columns, or endings of their names, that hold no arguments of jobs. */
 const NOT_CONCERNED: Record<string, string> = {
   extra_perms: "names and rights",
   extra: "fields that mean nothing here",

@@ -1,4 +1,4 @@
-/** What overlaps the exchange of a workspace's key is refused, so that nothing mixes two keys. */
+/** Requests that overlap a key rotation are refused, so that nothing mixes two keys. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

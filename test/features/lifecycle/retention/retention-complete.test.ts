@@ -4,7 +4,7 @@ import { getTableColumns, getTableName } from "drizzle-orm";
 import { features } from "../../../../src/server/features.ts";
 import { allTables } from "../../../support/tables.ts";
 
-/** How columns are called that say how old a row is, or when it ends. */
+/** Names of columns with the age or expiry of a row. */
 const TELLING = /^(created_at|timestamp|expires_at|expiration)$/;
 
 /** Of the platform and the audit log: the pruner knows them itself. */

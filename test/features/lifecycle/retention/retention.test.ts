@@ -1,4 +1,4 @@
-/** What has had its time goes, what has not stays, and the server goes on meanwhile. */
+/** Rows past their retention period are deleted, others stay, and the server remains responsive. */
 import { Database as SqliteFile } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Who waits for a job that runs here hears its end from who runs it: the row is not asked. */
+/** Callers that wait for a local job are notified in memory, without reads of its row. */
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobs } from "../../../../src/platform/queue/tables.ts";

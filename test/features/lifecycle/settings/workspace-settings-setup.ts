@@ -10,7 +10,7 @@ export let dev: Ask;
 
 export const w = "/w/acme/workspaces";
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openWorkspaceSettings(): void {
   beforeAll(async () => {
     [server, bucket] = await Promise.all([startTestServer({ allowed_targets: "127.0.0.1" }), startBucket()]);

@@ -1,4 +1,4 @@
-/** What admins settle for a workspace: kept, checked, told to whom it concerns. */
+/** Settings of a workspace: stored, validated, visible to those with rights. */
 import { expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
 import { admin, dev, openWorkspaceSettings, w } from "./workspace-settings-setup.ts";

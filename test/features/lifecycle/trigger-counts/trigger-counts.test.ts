@@ -1,4 +1,4 @@
-/** What is told of the triggers of a workspace, and of one script or flow. */
+/** Trigger counts of a workspace, and of one script or flow. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

@@ -30,7 +30,7 @@ function startPeer() {
 
 type Status = 200 | 201 | 400 | 404;
 
-/** What everybody may ask for, and how it is answered while the workspace is open and while it is archived. */
+/** Returns the statuses of requests, to compare those of an open and an archived workspace. */
 async function statuses(server: TestServer, paths: { secret: string; job: string }) {
   const nobody = server.as(undefined);
   const component = { component: "a", path: "script/u/admin/hello", args: {} };

@@ -15,7 +15,7 @@ export let root: Ask;
 export const HELLO = "export const main = () => 'hello'";
 const SLEEP = "export const main = async () => { await Bun.sleep(60_000) }";
 
-/** How many rows each table has of a workspace; those with none are left out. */
+/** Counts the rows of a workspace by table, without empty tables. */
 export async function rowsOf(id: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const table of await tablesOfWorkspaces()) {
@@ -114,7 +114,7 @@ export async function furnished(id: string): Promise<{ ask: Ask; bound: string }
   return { ask, bound };
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openWorkspaceLife(): void {
   beforeAll(async () => {
     server = await startTestServer();

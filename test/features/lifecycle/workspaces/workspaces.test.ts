@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
-/** Who calls, by role. */
+/** API clients by role. */
 const as: Record<string, Ask> = {};
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** What an approval counts for, and in whose name it is given. */
+/** An approval counts only for its own request, and in the name of its user. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 

@@ -50,7 +50,7 @@ export async function urls(job: string, resume_id: number, approver?: string, fr
   return { page: links.approvalPage as string, resume: below(links.resume), cancel: below(links.cancel) };
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openApprovals(): void {
   beforeAll(async () => {
     server = await startTestServer({ workers: 4 });

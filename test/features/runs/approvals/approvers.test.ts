@@ -1,4 +1,4 @@
-/** Who may approve, on the page as well; what is stored of it, and what a restart changes. */
+/** The right to approve, on the page too; stored approvals, and their handling at a restart. */
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

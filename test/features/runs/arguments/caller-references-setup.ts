@@ -16,7 +16,7 @@ export const runs = async (ask: Ask, target: string, x: unknown) => {
 };
 export const says = (text: string) => expect.stringContaining(text);
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openCallers(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -1,4 +1,4 @@
-/** What a form offers in a field, where exported code says it. */
+/** Options of a form field that exported code defines. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Ask,

@@ -12,7 +12,7 @@ import {
 
 /** Larger than 2^53, longer than 17 digits, a float of Python, out of range, and one that a double writes otherwise. */
 const NUMBERS = "[12345678901234567891,0.12345678901234567891,1.0,1e400,-0]";
-/** Where a schema is between, a number is its value. */
+/** Values that a JSON schema processes are converted to JavaScript numbers. */
 const VALUES = "[12345678901234567891,0.12345678901234567891,1,1e400,0]";
 
 let server: TestServer;

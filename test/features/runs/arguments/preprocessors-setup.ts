@@ -17,7 +17,7 @@ export async function run(path: string, body: unknown, query = ""): Promise<any>
   return completed((await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}${query}`, body))).text);
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openPreprocessors(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -1,4 +1,4 @@
-/** What a flow's steps have in common while it runs, and what they leave behind when it has ended. */
+/** Shared folder of a flow's steps during the run, and cleanup after its end. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What bounds a run of a flow: how long it may take, what need not run again, and where a call is answered early. */
+/** Limits of a flow run: timeouts, cached results, and early return. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 

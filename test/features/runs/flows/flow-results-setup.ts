@@ -29,7 +29,7 @@ export const loop = (id: string, modules: object[], more: object = {}) => ({
   value: { type: "forloopflow", iterator: js("flow_input.items"), skip_failures: false, modules, ...more },
 });
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openResults(): void {
   beforeAll(async () => {
     on = await startStreaming();

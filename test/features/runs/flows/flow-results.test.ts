@@ -1,4 +1,4 @@
-/** What the steps of a run have made: read by step, taken over by a run that begins at a later one. */
+/** Results of steps: read by step, and reused by a run that restarts at a later step. */
 import { describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { flowFrames } from "../../../../src/features/code/flows/tables.ts";

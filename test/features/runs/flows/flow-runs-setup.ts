@@ -31,7 +31,7 @@ export async function result(modules: object[], args: object = {}, more: object 
   return answer.json();
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openFlowRuns(): void {
   beforeAll(async () => {
     server = await startTestServer({ workers: 4 });

@@ -1,4 +1,4 @@
-/** What the last step of a flow streams is the flow's own stream. */
+/** The stream of a flow's last step is the flow's stream. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { allEvents, reader, streamed } from "../../../support/event-stream.ts";
 import { expectOk } from "../../../support/harness.ts";

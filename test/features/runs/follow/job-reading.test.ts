@@ -1,4 +1,4 @@
-/** What is read of one job, and what is counted of many. */
+/** Reads of one job, and counts of many. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Ask,

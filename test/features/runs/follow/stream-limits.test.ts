@@ -1,4 +1,4 @@
-/** What bounds a stream: its size, the time a connection lasts, and the memory it takes, whoever reads how slowly. */
+/** Limits of a stream: its size, the duration of a connection, and its memory with slow readers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import type { App } from "../../../../src/platform/app/context.ts";

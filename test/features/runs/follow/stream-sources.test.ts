@@ -1,4 +1,4 @@
-/** What scripts stream, in every language, and what is left of it when the job has ended. */
+/** Result streams of scripts in every language, and the stored stream after the job's end. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { allEvents, logged, reader, streamed } from "../../../support/event-stream.ts";

@@ -12,7 +12,7 @@ export async function completed(id: string): Promise<any> {
   }, `job ${id}`);
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openJobs(): void {
   beforeAll(async () => {
     server = await startTestServer({ max_result_mb: 20 });

@@ -1,4 +1,4 @@
-/** What a server refuses when it has enough to do already: at once, and saying when to come back. */
+/** An overloaded server refuses requests at once, with the time of the next attempt. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Ask,

@@ -87,7 +87,7 @@ export const schemes: Record<string, Scheme> = {
   },
 };
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openSignatures(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 
 const jobs = "/w/acme/jobs";
 
-/** What the client's `task` does. */
+/** Source of the client's `task` function. */
 const TASK = `
 const call = async (name: string, args: object) => {
   const base = process.env.BASE_INTERNAL_URL + "/api/w/" + process.env.WM_WORKSPACE;

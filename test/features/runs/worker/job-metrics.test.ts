@@ -1,4 +1,4 @@
-/** What a job tells of its progress, and what is known of the memory it took. */
+/** Reported progress of a job, and its measured memory. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Ask,

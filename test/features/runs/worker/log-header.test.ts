@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => on.stop());
 
 const logOf = async (id: string) => (await expectOk(on.ask("GET", `/w/acme/jobs_u/get_logs/${id}`))).text;
-/** What stands there of a script. */
+/** Returns the expected log header of a script. */
 const head = (id: string, tag: string, worker: string) =>
   `job=${id} tag=${tag}\nworker=${worker} hostname=${hostname()}\nisolation=${on.server.server.app.runner.sandboxSummary()}\n\n`;
 

@@ -20,7 +20,7 @@ import {
 
 openAlerts();
 
-/** What the server does every now and then. */
+/** Runs the periodic task that sends alerts. */
 async function tellNow(): Promise<void> {
   await notifyDue(app());
   await awaitBackground(app());

@@ -1,4 +1,4 @@
-/** What changes something leaves a row in the audit log: the declarations are asked, all of them. */
+/** Every operation that changes something writes an audit row, by all declarations. */
 import { expect, test } from "bun:test";
 import { operations } from "../../../../src/server/features.ts";
 

@@ -1,4 +1,7 @@
-/** Instance events: who comes to the instance and its workspaces is told, signed, where the operator says. */
+/**
+ * Webhooks of the instance: joins of the instance and its workspaces are sent, signed, to the configured
+ * endpoints.
+ */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { Webhook } from "standardwebhooks";

@@ -1,4 +1,4 @@
-/** What becomes of events that do not arrive: tries, timeouts, backoff, and what waits meanwhile. */
+/** Undeliverable events: attempts, timeouts, backoff, and other events meanwhile. */
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { dialect } from "../../../../src/database/kit.ts";

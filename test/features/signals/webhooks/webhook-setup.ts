@@ -1,4 +1,4 @@
-/** What tests of webhooks share: a server, a receiver on loopback, and what they ask both. */
+/** Shared setup of webhook tests: a server, a receiver on loopback, and requests to both. */
 import { afterAll, beforeAll, beforeEach } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
@@ -36,7 +36,7 @@ export interface Message {
 export interface Receiver {
   url: string;
   messages: Message[];
-  /** What is answered from now on. */
+  /** Response of the receiver from now on. */
   answer: (message: Message) => Response | Promise<Response>;
   reset(): void;
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ import { Browser } from "../../../support/peers/identity-provider.ts";
 
 const SECRET = "the signing secret";
 
-/** What was posted to the product's interface. */
+/** Requests that the chat product's API received. */
 const posted: { authorization: string | null; body: any }[] = [];
 let says: object = { ok: true, channel: "C1", ts: "1.5" };
 const team = "T1";

@@ -53,13 +53,13 @@ export const alerts = async (kind: string): Promise<any[]> =>
     .json()
     .filter((each: any) => each.kind === kind);
 
-/** What has ended before this was called has been told by the time it resolves. */
+/** Resolves when handlers were called for all jobs that had completed before. */
 export async function told(): Promise<void> {
   await handlerOf(await run("u/admin/boom"));
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openHandlers(): void {
   beforeAll(async () => {
     server = await startTestServer();

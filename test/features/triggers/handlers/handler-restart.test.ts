@@ -1,4 +1,4 @@
-/** What a server had no time to tell a handler, the next one does. */
+/** Handler calls that a stopped server left are made by the next one. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -33,7 +33,7 @@ export async function create(more: object = {}, by: Ask = ask): Promise<{ path: 
   return { path: body.path, url: `/r/${body.workspaced_route ? "acme/" : ""}${body.route_path}` };
 }
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openRoutes(): void {
   beforeAll(async () => {
     server = await startTestServer();

@@ -1,4 +1,4 @@
-/** Which routes a workspace may have, so that nothing that is sent to one workspace comes to another. */
+/** Routes that a workspace may have, so that no request reaches another workspace. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { invalidateRoutes } from "../../../../src/features/triggers/http/active-routes.ts";

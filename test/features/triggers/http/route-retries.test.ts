@@ -64,7 +64,7 @@ const upstream = Bun.serve({
   },
 });
 const counts = new Map<string, number>();
-/** What requests of a path wait for. */
+/** Promises that hold requests, by path. */
 const held = new Map<string, Promise<void>>();
 afterAll(() => upstream.stop(true));
 

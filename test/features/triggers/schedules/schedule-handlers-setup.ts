@@ -65,7 +65,7 @@ export async function go(made: Made, ...outcomes: string[]): Promise<void> {
     await over(made);
   }
 }
-/** What handlers of this schedule were given, in order; all that were asked for have begun by then. */
+/** Returns the arguments of this schedule's handler runs, in order, once all of them have started. */
 export async function given(made: Made, handler: string): Promise<any[]> {
   const { db } = server.server.app;
   await until(
@@ -85,7 +85,7 @@ export const FAILED = { on_failure: "script/u/admin/failed" };
 export const RECOVERED = { on_recovery: "script/u/admin/recovered" };
 export const SUCCEEDED = { on_success: "script/u/admin/succeeded" };
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openScheduleHandlers(): void {
   folder = openFolder("svc-schedules-");
   beforeAll(async () => {

@@ -56,7 +56,7 @@ export const ran = (path: string, times = 1) =>
     return found.length >= times ? found : undefined;
   }, `${times} runs of ${path}`);
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openSchedules(): void {
   beforeAll(async () => {
     server = await startTestServer();

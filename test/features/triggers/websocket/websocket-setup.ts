@@ -86,7 +86,7 @@ export const ran = (path: string, times = 1) =>
 export const errorOf = (path: string) =>
   until(async () => (await get(path)).error ?? undefined, `an error of ${path}`);
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openSockets(): void {
   beforeAll(async () => {
     server = await startTestServer({ allowed_targets: "127.0.0.1" });

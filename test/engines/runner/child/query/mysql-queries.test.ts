@@ -175,7 +175,7 @@ describe.skipIf(noMysql !== undefined)(`a query of MySQL${noMysql ? ` (${noMysql
     expect(error.extra.hint).toContain("TLS");
   });
 
-  /** How many statements that sleep so long the server runs. */
+  /** Returns the number of running statements that sleep for so long. */
   const sleeping = async (seconds: number) => {
     const [row] = (await mysql.direct.unsafe(
       "SELECT COUNT(*) AS n FROM information_schema.processlist WHERE info LIKE ? AND id <> CONNECTION_ID()",

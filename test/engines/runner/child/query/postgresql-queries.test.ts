@@ -146,7 +146,7 @@ describe("a query of PostgreSQL", () => {
     expect(result.error.message).toContain("argument database must be a resource of type postgresql");
   });
 
-  /** How many statements that sleep so long the server runs. */
+  /** Returns the number of running statements that sleep for so long. */
   const sleeping = async (seconds: number) => {
     const like = `%pg_sleep(${seconds})%`;
     const [row] = await direct`SELECT count(*)::int AS n FROM pg_stat_activity

@@ -5,7 +5,7 @@ import { type Ask, expectOk, startTestServer, type TestServer, until } from "../
 export let server: TestServer;
 export let ask: Ask;
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openQueries(): void {
   beforeAll(async () => {
     server = await startTestServer();

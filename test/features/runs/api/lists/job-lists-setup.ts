@@ -53,7 +53,7 @@ export const json = (value: unknown) => encodeURIComponent(JSON.stringify(value)
 export const all = [...NAMES].reverse();
 export const but = (...names: Name[]) => all.filter((name) => !names.includes(name));
 
-/** Gives the tests of a file a server of their own. */
+/** Starts a server before the tests of a file, and stops it after them. */
 export function openJobLists(): void {
   beforeAll(async () => {
     server = await startTestServer({ workers: 1 });

@@ -47,7 +47,7 @@ const LISTS = operations.filter(
     (LIKE_LISTS.includes(name) || (name.startsWith("list") && !ELSEWHERE.includes(name))),
 );
 
-/** What is asked without the parameter. */
+/** Other parameters, sent without the tested one. */
 const RUNNABLE = "runnable_id=u/admin/one&runnable_type=ScriptPath";
 const BASES: Record<string, string> = {
   listInputs: RUNNABLE,
@@ -55,7 +55,7 @@ const BASES: Record<string, string> = {
   // In the path or the label of each job.
   searchJobsIndex: "search_query=admin",
 };
-/** What stands for the other parts of a path. */
+/** Values of the other path parameters. */
 const PARTS: Record<string, string> = { runnable_kind: "script", path: "u/admin/one" };
 
 async function answerOf(path: string, query: string, workspace: string): Promise<string> {
