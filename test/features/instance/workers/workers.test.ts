@@ -111,7 +111,7 @@ test("a change of a group's tags applies to its workers at once", async () => {
 });
 
 test.each([
-  ["a name that is none of a group", "/configs/update/other", {}, "it reads worker__"],
+  ["a name without a worker group", "/configs/update/other", {}, "it must be worker__"],
   ["tags that are not a list", "/configs/update/worker__x", { worker_tags: "gpu" }, "worker_tags"],
 ])("%s is rejected", async (_, path, body, message) => {
   const answer = await root("POST", path, body);
