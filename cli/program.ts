@@ -122,6 +122,10 @@ const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
       summary: "move the embedded database to PostgreSQL",
       load: () => import("./commands/server/migrate-to.ts"),
     },
+    "partition-jobs": {
+      summary: "keep the jobs in PostgreSQL in monthly partitions",
+      load: () => import("./commands/server/partition-jobs.ts"),
+    },
   },
   More: {
     api: { summary: "call any operation of the service", load: () => import("./commands/inspect/api.ts") },

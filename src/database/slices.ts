@@ -54,14 +54,14 @@ export function divideChange(db: Reader, table: Table, change: SQL, which: SQL):
 }
 
 async function* drain(table: Table, change: SQL, which: SQL): AsyncGenerator<Part> {
-  // As an ARRAY, the subquery runs only once.
-  const some = sql`ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${which} LIMIT ${ROWS_CHANGED}))`;
+  // As an ARRAY, the subquery runs only once. In a partitioned table, rows of several partitions have the same ctid.
+  const some = sql`ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${which} LIMIT ${ROWS_CHANGED})) AND ${which}`;
   let changed = 0;
   const run = async (tx: Tx) => {
     changed = (await tx.rows(sql`${change} WHERE ${some} RETURNING 1`)).length;
   };
   yield { run, continues: false };
-  while (changed === ROWS_CHANGED) yield { run, continues: true };
+  while (changed >= ROWS_CHANGED) yield { run, continues: true };
 }
 
 /** Yields slices in the order of row ids: this needs no index and changes none that the search uses. */

@@ -4,18 +4,23 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { sql } from "drizzle-orm";
 import type { Database } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
 import { migrations } from "../../src/database/migrations/index.ts";
 import {
   compareMigrations,
+  createMigrationTable,
   isBreaking,
   migrateDatabase,
   splitMigration,
 } from "../../src/database/migrations/migrate.ts";
+import { partitionByMonth } from "../../src/database/months/convert.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
+import { listJobTables } from "../../src/features/lifecycle/retention/job-tables.ts";
 import { jobLogs } from "../../src/platform/queue/tables.ts";
+import { features } from "../../src/server/features.ts";
 import { createDatabase } from "../support/harness.ts";
 
 let folder: string;
@@ -46,6 +51,8 @@ afterEach(async () => {
 
 /** Migrations from before there was the rule. */
 const RELEASED = 4;
+/** The migrations that make the tables of jobs; later ones must work with their partitions. */
+const PARTITIONABLE = 14;
 const line = (seq: number, content = "text") => ({ job_id: "a", seq, content });
 const names = migrations[dialect].map((migration) => migration.name);
 
@@ -70,6 +77,24 @@ describe("migrations", () => {
     expect(await migrateDatabase(db)).toEqual([]);
     expect(await migrateDatabase(await open())).toEqual([]);
     expect(await db.read.select().from(jobLogs)).toEqual([line(0)]);
+  });
+
+  test.skipIf(dialect === "sqlite")("apply to tables with monthly partitions", async () => {
+    const db = await open();
+    const client = new SQL({ url: server!.url, max: 1 });
+    await client.unsafe(createMigrationTable("postgres"));
+    for (const [index, migration] of migrations.postgres.entries()) {
+      const statements = index < PARTITIONABLE ? splitMigration(migration) : [];
+      for (const text of statements) await client.unsafe(text);
+      await client`INSERT INTO svc_migrations (name, applied_at) VALUES (${migration.name}, 0)`;
+    }
+    await partitionByMonth(server!.url, listJobTables(features), new Date(), () => {});
+    await client`DELETE FROM svc_migrations WHERE name >= ${names[PARTITIONABLE]!}`;
+    expect(await migrateDatabase(db)).toEqual(names.slice(PARTITIONABLE));
+    const [index] =
+      await client`SELECT count(*) AS parts FROM pg_inherits WHERE inhparent = 'jobs_blocked'::regclass`;
+    expect(Number(index.parts)).toBe(4);
+    await client.close();
   });
 
   test.skipIf(dialect === "postgres")(

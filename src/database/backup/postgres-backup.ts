@@ -30,12 +30,14 @@ const OWN_TABLES = new Set(
   ),
 );
 
-interface Connection {
+/** One connection to PostgreSQL, outside of a server. */
+export interface Connection {
   run: <R>(text: string, parameters?: unknown[]) => Promise<R[]>;
   close(): Promise<void>;
 }
 
-async function connect(url: string): Promise<Connection> {
+/** Opens a connection that is not counted as a server's. */
+export async function connect(url: string): Promise<Connection> {
   const client = new PostgresClient({
     url,
     max: 1,
@@ -58,7 +60,11 @@ async function connect(url: string): Promise<Connection> {
 export async function snapshotPostgres(url: string): Promise<Snapshot> {
   const { run, close } = await connect(url);
   try {
+    const partitioned = await listPartitionedTables(run);
     await run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    // Before the first query, which takes the snapshot: no partition is dropped from now on.
+    if (partitioned.length > 0)
+      await run(`LOCK TABLE ${partitioned.map(quote).join(", ")} IN ACCESS SHARE MODE`);
     const names = await listTables(run);
     if (!names.includes("svc_migrations"))
       throw new BadRequest("there is nothing to back up in this database");
@@ -86,6 +92,13 @@ async function listTables(run: Connection["run"]): Promise<string[]> {
     "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema() AND table_type = 'BASE TABLE' ORDER BY table_name",
   );
   return rows.map(({ name }) => name);
+}
+
+async function listPartitionedTables(run: Connection["run"]): Promise<string[]> {
+  const rows = await run<{ name: string }>(
+    "SELECT relname AS name FROM pg_class WHERE relkind = 'p' AND relnamespace = current_schema()::regnamespace ORDER BY relname",
+  );
+  return rows.map(({ name }) => name).filter((name) => OWN_TABLES.has(name));
 }
 
 async function listColumns(run: Connection["run"], table: string): Promise<Column[]> {
@@ -241,14 +254,15 @@ export async function openPostgresTarget(options: {
   };
 }
 
-async function requireUnused(run: Connection["run"]): Promise<void> {
+/** @throws BadRequest if a server is connected to the database */
+export async function requireUnused(run: Connection["run"]): Promise<void> {
   const [other] = await run<{ pid: number; address: string | null }>(
     "SELECT pid, host(client_addr) AS address FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1 LIMIT 1",
     [APPLICATION_NAME],
   );
   if (!other) return;
   throw new BadRequest(`a server works on this database, from ${other.address ?? "this machine"}`, {
-    hint: "stop svc serve everywhere before restoring",
+    hint: "stop svc serve and svc worker everywhere first",
   });
 }
 

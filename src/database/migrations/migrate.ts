@@ -15,7 +15,7 @@ import { migrations, sqlite_schema } from "./index.ts";
 /** drizzle-kit's marker between statements. */
 const BREAKPOINT = "--> statement-breakpoint";
 /** Any number works, as long as all svc processes use the same one. */
-const MIGRATION_LOCK_ID = 7_325_001;
+export const MIGRATION_LOCK_ID = 7_325_001;
 
 export interface Migration {
   name: string;

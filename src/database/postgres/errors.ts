@@ -14,6 +14,14 @@ export function isDeadlock(thrown: unknown): boolean {
   return (errno ?? cause?.errno) === "40P01";
 }
 
+/** Whether an error, or one of its causes, is SQLSTATE 55P03, lock_not_available, as by a lock timeout. */
+export function isLockTimeout(thrown: unknown): boolean {
+  for (let at = thrown; at instanceof Error; at = at.cause) {
+    if ((at as { errno?: unknown }).errno === "55P03") return true;
+  }
+  return false;
+}
+
 /** Whether an error is SQLSTATE 57014, query_canceled, as by a statement timeout. */
 export function isCanceled(thrown: unknown): boolean {
   const { errno, cause } = thrown as { errno?: string; cause?: { errno?: string } };

@@ -159,11 +159,6 @@ export interface LifecycleEvents {
   /** Called in a transaction: stores jobs that did not stop in time as canceled. */
   jobsAbandoned?(app: App, tx: Tx, jobs: AbandonedJobs): Promise<void>;
   /**
-   * Called in the transaction that deletes jobs: deletes their rows in other tables. It receives at most as many jobs
-   * as fit in one statement.
-   */
-  jobsDeleted?(tx: Tx, job_ids: string[]): Promise<void>;
-  /**
    * Called on the leader when the clock was set back: corrects stored times in the future, so that nothing is
    * delayed.
    */
@@ -177,6 +172,11 @@ export interface LifecycleContributions {
   triggerCounts?: readonly TriggerCount[];
   runnableKind?: RunnableKind;
   retention?: Retention;
+  /**
+   * Columns with the id of a job: retention deletes their rows with the job. On PostgreSQL their tables can have monthly
+   * partitions, so a primary key begins with the column.
+   */
+  jobColumns?: readonly AnyColumn[];
   /**
    * Tables whose rows `on.workspaceDeleted` deletes together with other data. All other tables with a `workspace_id`
    * are emptied before.

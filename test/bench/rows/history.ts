@@ -2,17 +2,20 @@
  * A long history: lists, counts, single jobs and webhooks beside many completed jobs, the start of the server, and how
  * retention removes half of them while others call.
  *
- *   bun test/bench/rows/history.ts [jobs]        by itself, after `bun run build`; on PostgreSQL with DATABASE_URL set
+ *   bun test/bench/rows/history.ts [jobs] [days] [months]     by itself, after `bun run build`
+ *
+ * On PostgreSQL with DATABASE_URL set; with the word `months`, in monthly partitions.
  */
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { median, ms } from "../tools/figures.ts";
-import { type Bench, load, startServer } from "../tools/processes.ts";
+import { type Bench, EXECUTABLE, load, startServer } from "../tools/processes.ts";
 import { storeHistory } from "../tools/stored-jobs.ts";
 
 const JOBS = Number(process.argv[2] ?? 10_000_000);
-const DAYS = 100;
+const DAYS = Number(process.argv[3] ?? 100);
+const IN_MONTHS = process.argv[4] === "months";
 const RETENTION_MS = 120_000;
 /** The server looks for what is too old once a minute. */
 const FIRST_DELETION_MS = 90_000;
@@ -66,8 +69,9 @@ async function webhooks(server: Bench): Promise<void> {
   };
   await load({ ...call, connections: 64, requests: 10_000 });
   const { per_second } = await load({ ...call, connections: 64, requests: 20_000 });
-  const { p50_ms } = await load({ ...call, connections: 1, requests: 1_000 });
-  say("synchronous webhooks", `${Math.round(per_second)}/s`, `one connection p50 ${ms(p50_ms)}`);
+  const { p50_ms, p99_ms } = await load({ ...call, connections: 1, requests: 1_000 });
+  const alone = `one connection p50 ${ms(p50_ms)}, p99 ${ms(p99_ms)}`;
+  say("synchronous webhooks", `${Math.round(per_second)}/s`, alone);
 }
 
 /** @param days 0: for good */
@@ -107,15 +111,27 @@ async function retention(server: Bench): Promise<void> {
   const p99 = sorted[Math.floor(sorted.length * 0.99)]!;
   say(
     "retention",
-    `${Math.round((began_count - left) / seconds)} jobs/s`,
+    // Whole months are gone at once.
+    IN_MONTHS ? `${before_count - left} jobs` : `${Math.round((began_count - left) / seconds)} jobs/s`,
     `others p99 ${ms(p99)}, most ${ms(sorted.at(-1)!)}`,
   );
   say("size", `before ${gb(before)}`, `after ${gb(await readSize(server))}, ${left} jobs left`);
 }
 
-const server = await startServer(database_url === undefined ? {} : { DATABASE_URL: database_url }, {
-  super_admin: true,
-});
+/** Converts the tables between two servers. */
+async function partition(server: Bench): Promise<void> {
+  await server.halt();
+  const took = await timed(async () => {
+    const command = [EXECUTABLE, "partition-jobs", "--data-dir", server.data_dir];
+    const child = Bun.spawn(command, { env: environment, stdout: "ignore" });
+    if ((await child.exited) !== 0) throw new Error("the jobs could not be partitioned");
+  });
+  say("partitioned", `in ${Math.round(took / 1000)} s`);
+  await server.restart();
+}
+
+const environment: Record<string, string> = database_url === undefined ? {} : { DATABASE_URL: database_url };
+const server = await startServer(environment, { super_admin: true });
 try {
   await keepJobs(server, 0);
   await server.post("/scripts/create", { path: "u/ann/warm", content: SCRIPT, language: "bun" });
@@ -126,6 +142,7 @@ try {
     gb(await readSize(server)),
     `stored in ${Math.round(filling / 1000)} s`,
   );
+  if (IN_MONTHS) await partition(server);
   await pages(server);
   await webhooks(server);
   await retention(server);

@@ -38,6 +38,10 @@ export interface Bench {
   /** POST below /api of the workspace. @throws when it is refused */
   post: (path: string, body: unknown) => Promise<string>;
   get: (path: string) => Promise<string>;
+  /** Ends the server, and keeps its data directory. */
+  halt: () => Promise<void>;
+  /** Starts the executable again after `halt`; the address is another one. */
+  restart: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
@@ -58,7 +62,7 @@ export async function startServer(
   { super_admin = false } = {},
 ): Promise<Bench> {
   const data_dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  const { child, url } = await serveOn(data_dir, environment);
+  let { child, url } = await serveOn(data_dir, environment);
   const ask = async (address: string, init: RequestInit & { unix?: string }) => {
     const response = await fetch(address, init);
     const text = await response.text();
@@ -80,14 +84,22 @@ export async function startServer(
   });
   const token = await operator("/users/tokens/impersonate", { impersonate_email: "ann@example.org" });
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const base = `${url}/api/w/acme`;
+  const base = () => `${url}/api/w/acme`;
   return {
-    url,
-    pid: child.pid,
+    get url() {
+      return url;
+    },
+    get pid() {
+      return child.pid;
+    },
     data_dir,
     token,
-    post: (path, body) => ask(`${base}${path}`, { method: "POST", headers, body: JSON.stringify(body) }),
-    get: (path) => ask(`${base}${path}`, { headers }),
+    post: (path, body) => ask(`${base()}${path}`, { method: "POST", headers, body: JSON.stringify(body) }),
+    get: (path) => ask(`${base()}${path}`, { headers }),
+    halt: () => stop(child),
+    async restart() {
+      ({ child, url } = await serveOn(data_dir, environment));
+    },
     async stop() {
       await stop(child);
       rmSync(data_dir, { recursive: true, force: true });

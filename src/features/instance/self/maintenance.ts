@@ -8,10 +8,12 @@ import { reportFailedMigration } from "../../signals/alerts/failed-migration.ts"
 import { notifyDue } from "../../signals/alerts/notify-channels.ts";
 import { deleteOldAlerts } from "../../signals/alerts/service.ts";
 import { renewLicenseIfDue } from "../license/renewal.ts";
+import { prepareMonths } from "./job-months.ts";
 
 const DEFAULT_INTERVAL_MS = 60_000;
 /** Shorter, so that a channel that was briefly unavailable is notified soon. */
 const ALERTS_INTERVAL_MS = 5_000;
+const MONTHS_INTERVAL_MS = 3_600_000;
 
 type MaintenanceTask = Pick<TaskOptions, "leader_task" | "interval_ms"> & {
   what: string;
@@ -23,6 +25,12 @@ const MAINTENANCE_TASKS: MaintenanceTask[] = [
   { what: "an earlier start", work: reportFailedMigration },
   { what: "the disk", work: checkDisk },
   { what: "old alerts", work: deleteOldAlerts, leader_task: "old alerts" },
+  {
+    what: "the jobs' months",
+    work: prepareMonths,
+    leader_task: "job months",
+    interval_ms: MONTHS_INTERVAL_MS,
+  },
   { what: "the license", work: renewLicenseIfDue, leader_task: "license" },
   {
     what: "alerts that are due",

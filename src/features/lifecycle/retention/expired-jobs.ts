@@ -1,6 +1,7 @@
 /** Deletes jobs that completed before the retention period, with all their data, in batches. */
 import { and, asc, gt, gte, inArray, lt, lte, ne, or, sql } from "drizzle-orm";
 import type { Database } from "../../../database/database.ts";
+import { isOutside } from "../../../database/months/month.ts";
 import type { App } from "../../../platform/app/context.ts";
 import {
   type Batches,
@@ -9,11 +10,18 @@ import {
   measureTextBytes,
   splitBySize,
 } from "../../../platform/loops/expired-rows.ts";
-import { jobLogs, jobSearch, jobStreams, jobs } from "../../../platform/queue/tables.ts";
+import { jobLogs, jobStreams, jobs } from "../../../platform/queue/tables.ts";
+import { dropExpiredMonths } from "./expired-months.ts";
+import { listJobColumns } from "./job-tables.ts";
 
-/** Deletes completed jobs with their logs and streams. A step of a flow stays until its root job has expired too. */
+/**
+ * Deletes completed jobs with their logs and streams. A step of a flow stays until its root job has expired too. Of
+ * jobs in monthly partitions, those are left to `dropExpiredMonths` whose month can still be dropped at once.
+ */
 export async function* deleteExpiredJobs(app: App, before: Date): Batches {
   const { db } = app;
+  const columns = listJobColumns(app.features);
+  const kept = yield* dropExpiredMonths(app, before);
   let after: { at: Date; id: string } | undefined;
   for (;;) {
     const page = await db.read
@@ -37,6 +45,7 @@ export async function* deleteExpiredJobs(app: App, before: Date): Batches {
           // The partial index is used only for a literal condition.
           sql`${jobs.state} = 'completed'`,
           lt(jobs.completed_at, before),
+          kept.length > 0 ? isOutside(jobs.id, kept) : undefined,
           after && gte(jobs.completed_at, after.at),
           after && or(gt(jobs.completed_at, after.at), gt(jobs.id, after.id)),
         ),
@@ -52,9 +61,7 @@ export async function* deleteExpiredJobs(app: App, before: Date): Batches {
     for (const some of splitBySize(gone)) {
       const some_ids = some.map(({ id }) => id);
       await deleteBatch(db, async (tx) => {
-        for (const { on } of app.features) await on?.jobsDeleted?.(tx, some_ids);
-        await tx.delete(jobs).where(inArray(jobs.id, some_ids));
-        await tx.delete(jobSearch).where(inArray(jobSearch.job_id, some_ids));
+        for (const column of columns) await tx.delete(column.table).where(inArray(column, some_ids));
       });
       yield;
     }
@@ -65,7 +72,7 @@ export async function* deleteExpiredJobs(app: App, before: Date): Batches {
   }
 }
 
-/** Returns the ids of jobs that are unfinished or not yet expired. */
+/** Returns those of the jobs that are unfinished or not yet expired. */
 async function findUnexpired(db: Database, ids: string[], before: Date): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const isYoung = or(ne(jobs.state, "completed"), gte(jobs.completed_at, before));

@@ -1,6 +1,6 @@
 /**
  * Moves and deletes the rows of a workspace in every table with a `workspace_id` (or `job_id`) column. Tables are read
- * from the database catalog, so new tables are included automatically; views are not.
+ * from the database catalog, so new tables are included automatically; views and partitions are not.
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database, Reader, Tx } from "../../../database/database.ts";
@@ -20,6 +20,7 @@ async function listTablesWithColumn(
       : sql`SELECT c.table_name AS "table" FROM information_schema.columns c
             JOIN information_schema.tables t USING (table_schema, table_name)
             WHERE table_schema = current_schema() AND t.table_type = 'BASE TABLE' AND c.column_name = ${name}
+              AND c.table_name NOT IN (SELECT relname FROM pg_class WHERE relispartition)
             ORDER BY c.table_name`;
   return (await db.rows<{ table: string }>(columns)).map(({ table }) => table);
 }
@@ -56,9 +57,9 @@ async function changeInBatches(db: Database, name: string, workspace_id: string,
   const changed = async (which: SQL) =>
     (await db.write((tx) => tx.rows(sql`${change} WHERE ${which} RETURNING 1`))).length;
   if (db.dialect === "postgres") {
-    // As an ARRAY, the subquery runs only once.
+    // As an ARRAY, the subquery runs only once. In a partitioned table, rows of several partitions have the same ctid.
     await drainInBatches((limit) =>
-      changed(sql`ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${own} LIMIT ${limit}))`),
+      changed(sql`ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${own} LIMIT ${limit})) AND ${own}`),
     );
   } else if (await hasWorkspaceIndex(db, name)) {
     await drainInBatches((limit) =>

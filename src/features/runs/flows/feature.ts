@@ -4,7 +4,7 @@ import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { flowFrames, flowItems, flowResumes } from "../../code/flows/tables.ts";
-import { deleteFlowState } from "./plan/delete-flow-state.ts";
+import { FLOW_STATE_COLUMNS } from "./plan/delete-flow-state.ts";
 import { raiseFlowVersion } from "./plan/flow-version.ts";
 import { wakeFlowsAt } from "./plan/wake-times.ts";
 import { shiftWaits } from "./wake/clock-change.ts";
@@ -35,6 +35,7 @@ function encrypted(frame: AnyColumn, column: AnyColumn, key: readonly AnyColumn[
 export const feature = defineFeature({
   folder: "runs/flows",
   operations: {},
+  jobColumns: FLOW_STATE_COLUMNS,
   encryptedColumns: [
     encrypted(flowFrames.job_id, flowFrames.state, [flowFrames.job_id]),
     encrypted(flowItems.job_id, flowItems.items, [flowItems.job_id, flowItems.module_id]),
@@ -45,7 +46,6 @@ export const feature = defineFeature({
     ]),
   ],
   on: {
-    jobsDeleted: deleteFlowState,
     async clockSetBack(app, by_ms) {
       await shiftWaits(app, by_ms);
       wakeFlowsAt(app, app.clock());

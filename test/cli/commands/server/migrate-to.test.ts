@@ -66,6 +66,14 @@ test.each([
   expect(err).not.toContain("hidden-word");
 });
 
+test("the embedded database cannot be partitioned", async () => {
+  const { code, err } = await place.svc(["partition-jobs"]);
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^error: the embedded database has no partitions\nhint: set DATABASE_URL/),
+  ]);
+});
+
 test("without a URL it says what is missing", async () => {
   const { code, err } = await place.svc(["migrate-to"]);
   expect([code, err]).toEqual([2, expect.stringContaining("set DATABASE_URL")]);
@@ -114,6 +122,14 @@ test("all work continues on the target and stops here", async () => {
     1,
     expect.stringMatching(/this instance moved to postgres:.*\nhint: set DATABASE_URL/),
   ]);
+  expect(await run(["partition-jobs"], there)).toMatch(
+    /^[\d,]+ rows of 8 tables are in partitions of \d months now, after [\d.]+ s\n$/,
+  );
+  expect(await run(["partition-jobs"], there)).toContain("already: nothing was changed");
+  expect(JSON.parse(await run(["run", "u/ann/hello", "-d", '{"name":"Eve"}', ...WORKSPACE], there))).toEqual({
+    hello: "Eve ä😀",
+  });
+
   const again = await place.svc(["migrate-to", url]);
   expect([again.code, again.err]).toEqual([1, expect.stringContaining("--force")]);
   await run(["migrate-to", url, "--force"]);

@@ -1,6 +1,7 @@
 /** Rows that become too old are deleted one day, or there is a reason why they stay: no table is forgotten. */
 import { expect, test } from "bun:test";
 import { getTableColumns, getTableName } from "drizzle-orm";
+import { listJobColumns } from "../../../../src/features/lifecycle/retention/job-tables.ts";
 import { features } from "../../../../src/server/features.ts";
 import { allTables } from "../../../support/tables.ts";
 
@@ -45,4 +46,17 @@ test("every table with timestamps has a retention, or is exempted with a reason"
   expect(names.length).toBeGreaterThan(20);
   expect(names.filter((name) => !deleted.has(name) && !(name in KEPT))).toEqual([]);
   expect(Object.keys(KEPT).filter((name) => !names.includes(name) || deleted.has(name))).toEqual([]);
+});
+
+test("every table with the id of a job is deleted with the job, or is exempted with a reason", async () => {
+  const kept: Record<string, string> = {
+    handler_calls: "deleted when the handler was started, or given up",
+    idempotency_keys: "deleted after a day",
+    job_search_progress: "its column is always empty",
+  };
+  const deleted = listJobColumns(features).map(({ table }) => getTableName(table));
+  const names = (await allTables()).filter((table) => "job_id" in getTableColumns(table)).map(getTableName);
+  expect(names.filter((name) => !(name in kept)).sort()).toEqual(
+    deleted.filter((name) => name !== "jobs").sort(),
+  );
 });
