@@ -6,13 +6,14 @@ import { findRuntime } from "../../src/engines/languages/languages.ts";
 import { describeMissingPackages } from "../../src/engines/languages/programs/packages.ts";
 import { existsResource } from "../../src/features/assets/resources/operations.ts";
 import { existsVariable } from "../../src/features/assets/variables/operations.ts";
+import { describeNotRun } from "../../src/features/triggers/common/stored/kinds.ts";
 import { print, toOneLine } from "../terminal/text/output.ts";
 import { type Deployment, isStored } from "./deploy/deployment.ts";
 import type { StepResult } from "./options.ts";
 import { compareItems } from "./read/canonical.ts";
 import type { LocalFolder } from "./read/folder.ts";
 import { listFlowCode } from "./read/inline.ts";
-import { type Fields, getItemKey, type Item } from "./read/items.ts";
+import { type Fields, findStoredKind, getItemKey, type Item } from "./read/items.ts";
 import { listChangedFields, pluralize } from "./show/show-plan.ts";
 import { createTagCheck } from "./unlisted-tags.ts";
 
@@ -74,6 +75,8 @@ export function showReport(entries: ReportEntry[]): void {
 
 /** Lists problems that are known to prevent an item from running here. */
 function findObstacles({ kind, fields }: Item): string[] {
+  const stored = findStoredKind(kind);
+  if (stored) return [describeNotRun(stored)];
   const codes =
     kind === "script" ? [fields] : kind === "flow" ? listFlowCode(fields.value).map(({ code }) => code) : [];
   const languages = new Set(codes.map(({ language }) => String(language)));

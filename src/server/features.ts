@@ -54,6 +54,7 @@ import { feature as workspacesOfTenancy } from "../features/tenancy/workspaces/f
 import { feature as appsOfTriggers } from "../features/triggers/apps/feature.ts";
 import { feature as captures } from "../features/triggers/captures/feature.ts";
 import { feature as chat } from "../features/triggers/chat/feature.ts";
+import { feature as stored } from "../features/triggers/common/stored/feature.ts";
 import { feature as handlers } from "../features/triggers/handlers/feature.ts";
 import { feature as http } from "../features/triggers/http/feature.ts";
 import { feature as mcp } from "../features/triggers/mcp/feature.ts";
@@ -83,6 +84,7 @@ const mountedFeatures: MountedFeature[] = [
   http,
   mcp,
   schedules,
+  stored,
   websocket,
   archives,
   keys,

@@ -1,4 +1,6 @@
 import { Option } from "commander";
+import { STORED_KINDS } from "../../../src/features/triggers/common/stored/kinds.ts";
+import { storedTriggerOperations } from "../../../src/features/triggers/common/stored/operations.ts";
 import {
   deleteHttpTrigger,
   listHttpTriggers,
@@ -23,37 +25,73 @@ import { print, printJson, printNote, printTable } from "../../terminal/text/out
 import { createHttp, createWebsocket, formatRoute } from "./trigger-create.ts";
 import { updateHttp, updateWebsocket } from "./trigger-update.ts";
 
-type Kind = "http" | "websocket";
+/** Operations of each kind. */
+const OPERATIONS = {
+  http: { setEnabled: setHttpTriggerEnabled, delete: deleteHttpTrigger },
+  websocket: { setEnabled: setWebsocketTriggerEnabled, delete: deleteWebsocketTrigger },
+  ...storedTriggerOperations,
+};
+
+type Kind = keyof typeof OPERATIONS;
 
 interface KindOptions extends WorkspaceOptions {
   kind?: Kind;
 }
 
-/** Lists triggers of both kinds, each with the script or flow that it starts. */
-async function listAllTriggers(client: ServiceClient, workspace: string, path_start?: string) {
+interface FoundTrigger {
+  kind: Kind;
+  /** What it listens to; empty for kinds that are stored and not run. */
+  on: string;
+  /** The script or flow that it starts, or the files that it serves. */
+  target: string;
+  /** How a route answers, and whom. */
+  answers?: string;
+  row: { path: string; enabled: boolean; email: string; error?: string | null | undefined };
+}
+
+/** Lists triggers of all kinds, each with the script or flow that it starts. */
+async function listAllTriggers(
+  client: ServiceClient,
+  workspace: string,
+  path_start?: string,
+): Promise<FoundTrigger[]> {
   const query = path_start === undefined ? {} : { path_start };
   const routes = await client.call(listHttpTriggers, { workspace, query });
   const sockets = await client.call(listWebsocketTriggers, { workspace, query });
+  const stored = STORED_KINDS.map(async ({ kind }) => {
+    const rows = await client.call(storedTriggerOperations[kind].list, { workspace, query });
+    return rows.map((row) => ({ kind, on: "", target: row.script_path, row }));
+  });
   return [
-    ...routes.map((row) => ({ kind: "http" as Kind, on: formatRoute(row), error: row.error ?? "", row })),
-    ...sockets.map((row) => ({ kind: "websocket" as Kind, on: row.url, error: row.error ?? "", row })),
+    ...routes.map((row) => ({
+      kind: "http" as const,
+      on: formatRoute(row),
+      target: row.script_path || `files ${row.static_asset_config?.s3 ?? ""}`,
+      answers: formatAnswers(row),
+      row,
+    })),
+    ...sockets.map((row) => ({ kind: "websocket" as const, on: row.url, target: row.script_path, row })),
+    ...(await Promise.all(stored)).flat(),
   ];
 }
 
-type FoundTrigger = Awaited<ReturnType<typeof listAllTriggers>>[number];
-
-function formatTarget({ row }: FoundTrigger): string {
-  if (row.script_path !== "") return row.script_path;
-  return "static_asset_config" in row ? `files ${row.static_asset_config?.s3 ?? ""}` : "";
+function formatAnswers({ request_type, authentication_method: asked }: HttpAnswers): string {
+  const callers = asked === "none" ? "anybody can call it" : `asks callers for ${asked}`;
+  return `answers ${request_type}, ${callers}`;
 }
 
-function formatState({ row, error }: FoundTrigger): string {
-  return row.enabled ? error || "on" : "off";
+interface HttpAnswers {
+  request_type: string;
+  authentication_method: string;
+}
+
+function formatState({ row }: FoundTrigger): string {
+  return row.enabled ? row.error || "on" : "off";
 }
 
 /**
- * Finds the trigger at a path, of either kind.
- * @throws if there is none, and a usage error if both kinds have one and no kind was given
+ * Finds the trigger at a path, of any kind.
+ * @throws if there is none, and a usage error if several kinds have one and no kind was given
  */
 async function findTrigger(
   client: ServiceClient,
@@ -65,7 +103,10 @@ async function findTrigger(
   const found = all.filter((one) => one.row.path === path && (kind === undefined || one.kind === kind));
   if (found.length === 0) throw createNotFoundError(path);
   if (found.length > 1)
-    throw createUsageError(`${path} is a route and a WebSocket trigger`, "add --kind http, or websocket");
+    throw createUsageError(
+      `${path} is the path of several triggers`,
+      `add --kind ${found.map(({ kind }) => kind).join(", or ")}`,
+    );
   return found[0]!;
 }
 
@@ -77,12 +118,14 @@ function createNotFoundError(path: string): CliError {
 }
 
 const createKindOption = () =>
-  new Option("--kind <kind>", "kind of the trigger, needed if both kinds have this path").choices([
-    "http",
-    "websocket",
-  ]);
+  new Option("--kind <kind>", "kind of the trigger, needed if several kinds have this path").choices(
+    Object.keys(OPERATIONS),
+  );
 
-const list = createWorkspaceCommand("list", "list routes and WebSocket triggers")
+const list = createWorkspaceCommand(
+  "list",
+  "list routes, WebSocket triggers, and triggers of kinds that are only stored",
+)
   .addHelpText("after", formatExamples("svc trigger list --workspace acme"))
   .action(async (options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
@@ -95,7 +138,7 @@ const list = createWorkspaceCommand("list", "list routes and WebSocket triggers"
         { title: "PATH", value: ({ row }) => row.path, cut: "start" },
         { title: "KIND", value: ({ kind }) => kind, cut: "never" },
         { title: "ON", value: ({ on }) => on },
-        { title: "RUNS", value: formatTarget, cut: "start" },
+        { title: "RUNS", value: ({ target }) => target, cut: "start" },
         { title: "STATE", value: formatState },
       ],
       "no triggers; svc trigger http create --help",
@@ -111,15 +154,16 @@ const show = createWorkspaceCommand("show", "show a trigger")
       findTrigger(client, await resolveWorkspace(client, options.workspace), path, options.kind),
     );
     if (options.json) return printJson({ kind: found.kind, ...found.row });
-    print(`${found.row.path}: ${found.on}`);
-    print(`runs ${formatTarget(found)} as ${found.row.email}`);
-    if ("authentication_method" in found.row) {
-      const { request_type, authentication_method: asked } = found.row;
-      const callers = asked === "none" ? "anybody can call it" : `asks callers for ${asked}`;
-      print(`answers ${request_type}, ${callers}`);
-    }
+    print(`${found.row.path}: ${found.on || `${found.kind} trigger`}`);
+    print(
+      found.kind in storedTriggerOperations
+        ? `names ${found.target}`
+        : `runs ${found.target} as ${found.row.email}`,
+    );
+    if (found.answers) print(found.answers);
     if (!found.row.enabled) print("switched off");
-    if (found.error) print(found.kind === "http" ? found.error : `not connected: ${found.error}`);
+    const { error } = found.row;
+    if (error) print(found.kind === "websocket" ? `not connected: ${error}` : error);
   });
 
 function createSwitchCommand(name: string, enabled: boolean) {
@@ -131,8 +175,7 @@ function createSwitchCommand(name: string, enabled: boolean) {
       const said = await withClient(options, async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
         const { kind } = await findTrigger(client, workspace, path, options.kind);
-        const operation = kind === "http" ? setHttpTriggerEnabled : setWebsocketTriggerEnabled;
-        return client.call(operation, { workspace, path, body: { enabled } });
+        return client.call(OPERATIONS[kind].setEnabled, { workspace, path, body: { enabled } });
       });
       printNote(said);
     });
@@ -146,7 +189,7 @@ const remove = createWorkspaceCommand("delete", "delete a trigger; running jobs 
     const said = await withClient(options, async (client) => {
       const workspace = await resolveWorkspace(client, options.workspace);
       const { kind } = await findTrigger(client, workspace, path, options.kind);
-      return client.call(kind === "http" ? deleteHttpTrigger : deleteWebsocketTrigger, { workspace, path });
+      return client.call(OPERATIONS[kind].delete, { workspace, path });
     });
     printNote(said);
   });

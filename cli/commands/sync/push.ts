@@ -1,3 +1,4 @@
+import { describeNotRun } from "../../../src/features/triggers/common/stored/kinds.ts";
 import { describeServer, formatExamples, resolveWorkspace, withClient } from "../../program/command.ts";
 import { deployStep } from "../../sync/deploy/deploy.ts";
 import { type Deployment, isStored } from "../../sync/deploy/deployment.ts";
@@ -21,7 +22,7 @@ import { toCanonicalFields } from "../../sync/read/canonical.ts";
 import { writeItem } from "../../sync/read/files.ts";
 import { type LocalFolder, readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
-import { getItemKey } from "../../sync/read/items.ts";
+import { findStoredKind, getItemKey } from "../../sync/read/items.ts";
 import { createReport, showReport } from "../../sync/report.ts";
 import { pluralize, showPlan, showStrays } from "../../sync/show/show-plan.ts";
 import { createTagCheck } from "../../sync/unlisted-tags.ts";
@@ -106,19 +107,23 @@ The files are the ones of svc pull and wmill sync. What the service generates
           );
         }
         if (report && !options.json) showReport(report);
-        else if (!options.json) await warnOfTags(at, done);
+        else if (!options.json) await warnOfObstacles(at, done);
         printResults(done, options, { completed, ...(report && { report }) }, folder);
       },
       "own",
     );
   });
 
-async function warnOfTags(at: Deployment, done: StepResult[]): Promise<void> {
+/** Warns of items that were stored and will not run. */
+async function warnOfObstacles(at: Deployment, done: StepResult[]): Promise<void> {
   const unlistedTags = await createTagCheck(at);
   for (const { step, error } of done) {
     if (step.change === "delete" || error !== undefined) continue;
-    for (const problem of unlistedTags(step.item))
-      printNote(toOneLine(`warning: ${step.item.kind} ${step.item.path} ${problem}`));
+    const { item } = step;
+    for (const problem of unlistedTags(item))
+      printNote(toOneLine(`warning: ${item.kind} ${item.path} ${problem}`));
+    const stored = findStoredKind(item.kind);
+    if (stored) printNote(toOneLine(`warning: ${item.kind} ${item.path} is ${describeNotRun(stored)}`));
   }
 }
 

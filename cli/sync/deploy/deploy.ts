@@ -23,6 +23,7 @@ import {
 } from "../../../src/features/assets/variables/operations.ts";
 import { createApp, deleteApp, updateApp } from "../../../src/features/code/apps/operations.ts";
 import { createRawApp, deleteRawApp, updateRawApp } from "../../../src/features/code/apps/raw-operations.ts";
+import { storedTriggerOperations } from "../../../src/features/triggers/common/stored/operations.ts";
 import {
   createHttpTrigger,
   deleteHttpTrigger,
@@ -44,7 +45,7 @@ import {
 import type { Operation } from "../../../src/platform/http/operation.ts";
 import type { SyncStep } from "../plan.ts";
 import { listExplicitEmpty, normaliseFields, toCanonicalFields } from "../read/canonical.ts";
-import { type Fields, getItemKey, type Item, type Kind } from "../read/items.ts";
+import { type Fields, findStoredKind, getItemKey, type Item, type Kind } from "../read/items.ts";
 import { updatePolicy } from "./app-policy.ts";
 import { archiveFlow, archiveScript, deployFlow, deployScript } from "./deploy-code.ts";
 import { deleteRemoteApp, deployCodeApp } from "./deploy-code-app.ts";
@@ -65,6 +66,8 @@ interface PlainOperations {
   fixed?: readonly string[];
   /** Name of the item's parameter in its operations' paths. */
   parameter?: "name";
+  /** An update drops fields that are left out. */
+  replaces?: true;
 }
 
 const PLAIN_KINDS: Partial<Record<Kind, PlainOperations>> = {
@@ -100,11 +103,18 @@ const PLAIN_KINDS: Partial<Record<Kind, PlainOperations>> = {
   },
 };
 
+function findPlainOperations(kind: Kind): PlainOperations | undefined {
+  const stored = findStoredKind(kind);
+  if (!stored) return PLAIN_KINDS[kind];
+  const { create, update, delete: remove, setEnabled } = storedTriggerOperations[stored.kind];
+  return { create, update, remove, setEnabled, replaces: true };
+}
+
 /** Deploys, archives or deletes the item of one step of a plan. @throws CliError with the service's reason */
 export async function deployStep(at: Deployment, step: SyncStep): Promise<void> {
   const { item } = step;
   const { kind, path } = item;
-  const plain = PLAIN_KINDS[kind];
+  const plain = findPlainOperations(kind);
   if (plain) return deployPlain(at, plain, step);
   if (kind === "encryption key" && step.change !== "delete") return deployKey(at, item);
   if (kind === "dependencies") return deployDependencies(at, item, step.change);
@@ -157,7 +167,12 @@ async function deployPlain(at: Deployment, plain: PlainOperations, step: SyncSte
   await call(plain.update, {
     ...target,
     ...query,
-    body: { ...listEmptied(local, remote), ...changes, ...listExplicitEmpty(item), ...named },
+    body: {
+      ...(!plain.replaces && listEmptied(local, remote)),
+      ...changes,
+      ...listExplicitEmpty(item),
+      ...named,
+    },
   });
   if (plain.setEnabled && local.enabled !== remote.enabled) {
     await call(plain.setEnabled, { ...target, body: { enabled: local.enabled === true } });

@@ -13,6 +13,7 @@ import {
   parseDependenciesName,
   parseItemName,
   parseScriptName,
+  TRIGGER_KINDS,
 } from "./items.ts";
 
 /** How secret values are included: not at all, encrypted with the workspace's key, or in plain text. */
@@ -42,7 +43,7 @@ const KINDS_BY_SKIP: Record<(typeof SKIPPABLE)[number], readonly Item["kind"][]>
   resources: ["resource"],
   "resource-types": ["resource type"],
   schedules: ["schedule"],
-  triggers: ["http trigger", "websocket trigger"],
+  triggers: TRIGGER_KINDS,
   groups: ["group"],
 };
 

@@ -8,13 +8,14 @@ import { createApp } from "../../../src/features/code/apps/operations.ts";
 import { createFlow } from "../../../src/features/code/flows/operations.ts";
 import { createScript } from "../../../src/features/code/scripts/operations.ts";
 import { isTriggerEnabled, toTriggerMode } from "../../../src/features/triggers/common/mode.ts";
+import { storedTriggerOperations } from "../../../src/features/triggers/common/stored/operations.ts";
 import { createHttpTrigger, normaliseRoute } from "../../../src/features/triggers/http/operations.ts";
 import { createSchedule } from "../../../src/features/triggers/schedules/operations.ts";
 import { createWebsocketTrigger } from "../../../src/features/triggers/websocket/operations.ts";
 import type { Operation } from "../../../src/platform/http/operation.ts";
 import { normaliseAppValue } from "./code-app.ts";
 import { listAppCode, listFlowCode } from "./inline.ts";
-import type { Fields, Item, Kind } from "./items.ts";
+import { type Fields, findStoredKind, type Item, type Kind } from "./items.ts";
 
 /** The body schemas of these operations define an item's fields and their defaults. */
 const CREATE_OPERATIONS: Partial<Record<Kind, Operation>> = {
@@ -29,6 +30,12 @@ const CREATE_OPERATIONS: Partial<Record<Kind, Operation>> = {
   "http trigger": createHttpTrigger,
   "websocket trigger": createWebsocketTrigger,
 };
+
+function findBodySchema(kind: Kind): Operation["body"] {
+  if (kind === "folder") return createFolder.body;
+  const stored = findStoredKind(kind);
+  return (stored ? storedTriggerOperations[stored.kind].create : CREATE_OPERATIONS[kind])?.body;
+}
 
 /** Fields that the service computes if the files do not contain them; missing ones are no difference. */
 const COMPUTED_FIELDS: Partial<Record<Kind, readonly string[]>> = {
@@ -49,6 +56,8 @@ export function toCanonicalFields(item: Item): Fields {
   if (kind === "settings") dropDefaults(meant);
   if (kind === "folder") dropOwnerGrants(meant);
   if (kind === "folder" && meant.display_name === item.path) delete meant.display_name;
+  if (findStoredKind(kind))
+    meant.enabled = isTriggerEnabled(meant.enabled as undefined, meant.mode as undefined);
   const said = Object.entries(meant).filter(
     ([name, value]) => name === "value" || name === "content" || !isEmptyValue(value),
   );
@@ -57,7 +66,7 @@ export function toCanonicalFields(item: Item): Fields {
 
 /** Returns the fields as they are sent to the service. */
 export function normaliseFields({ kind, path, fields }: Item): Fields {
-  const shape = CREATE_OPERATIONS[kind]?.body;
+  const shape = kind === "folder" ? undefined : findBodySchema(kind);
   const whole = isApp(kind) ? { policy: {}, ...fields } : fields;
   const parsed = shape?.safeParse({ ...whole, path, name: path });
   // Invalid fields are shown unchanged, and rejected by the service.
@@ -93,7 +102,7 @@ const NEVER_EMPTY = [
  * difference; the service keeps and returns them.
  */
 export function listExplicitEmpty({ kind, path, fields }: Item): Fields {
-  const shape = kind === "folder" ? createFolder.body : CREATE_OPERATIONS[kind]?.body;
+  const shape = findBodySchema(kind);
   const whole = isApp(kind) ? { policy: {}, ...fields } : fields;
   if (!shape?.safeParse({ ...whole, path, name: path }).success) return {};
   const empty = Object.entries(fields).filter(

@@ -2,6 +2,11 @@
 
 import { LANGUAGES_BY_ENDING } from "../../../src/engines/languages/languages.ts";
 import { parseDependencyFileName } from "../../../src/features/code/dependencies/dependency-files.ts";
+import {
+  STORED_KINDS,
+  type StoredKind,
+  type StoredKindName,
+} from "../../../src/features/triggers/common/stored/kinds.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -25,7 +30,24 @@ export type Kind =
   | "schedule"
   | "http trigger"
   | "websocket trigger"
+  | StoredTriggerKind
   | "settings";
+
+/** Triggers that the service stores and does not run. */
+type StoredTriggerKind = `${StoredKindName} trigger`;
+
+const STORED_TRIGGERS = STORED_KINDS.map((each) => ({ ...each, item: `${each.kind} trigger` as const }));
+
+/** Returns the kind of a trigger that the service does not run; undefined for other items. */
+export const findStoredKind = (kind: Kind): (StoredKind & { kind: StoredKindName }) | undefined =>
+  STORED_TRIGGERS.find(({ item }) => item === kind);
+
+/** Kinds of triggers, except schedules. */
+export const TRIGGER_KINDS: readonly Kind[] = [
+  "http trigger",
+  "websocket trigger",
+  ...STORED_TRIGGERS.map(({ item }) => item),
+];
 
 /** An item in the form of the archive. `content` is a script's code or a list of dependencies, with its language. */
 export interface Item {
@@ -63,8 +85,7 @@ export const SYNCED_KINDS: readonly Kind[] = [
   "raw app",
   "code app",
   "schedule",
-  "http trigger",
-  "websocket trigger",
+  ...TRIGGER_KINDS,
   "settings",
 ];
 
@@ -81,8 +102,7 @@ const SUFFIXES: [suffix: string, kind: Kind][] = [
   [".resource-type", "resource type"],
   [".variable", "variable"],
   [".schedule", "schedule"],
-  [".http_trigger", "http trigger"],
-  [".websocket_trigger", "websocket trigger"],
+  ...TRIGGER_KINDS.map((kind): [string, Kind] => [`.${kind.replace(" ", "_")}`, kind]),
 ];
 
 export const getItemSuffix = (kind: Kind): string => SUFFIXES.find(([, of]) => of === kind)![0];

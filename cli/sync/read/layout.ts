@@ -6,7 +6,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { DEPENDENCY_FILES } from "../../../src/features/code/dependencies/dependency-files.ts";
 import { CliError } from "../../terminal/text/failure.ts";
-import { SCRIPT_ENDINGS } from "./items.ts";
+import { SCRIPT_ENDINGS, TRIGGER_KINDS } from "./items.ts";
 
 const escapePattern = (text: string) => text.replace(/[.]/g, "\\.");
 const PATH_PATTERN = "[ufg](?:/[\\w-]+){2,}";
@@ -17,6 +17,8 @@ const INSIDE_PATTERN = `${PATH_PATTERN}(?:\\.|__)(?:flow|app|raw_app)/`;
 
 const DEPENDENCIES_PATTERN = Object.values(DEPENDENCY_FILES).map(escapePattern).join("|");
 
+const TRIGGERS_PATTERN = TRIGGER_KINDS.map((kind) => kind.replace(" ", "_")).join("|");
+
 const FILE_PATTERNS = [
   `encryption_key${DESCRIPTION_ENDING}`,
   `settings${DESCRIPTION_ENDING}`,
@@ -24,7 +26,7 @@ const FILE_PATTERNS = [
   `f/[\\w-]+/folder\\.meta${DESCRIPTION_ENDING}`,
   `dependencies/(?:[\\w-]+\\.)?(?:${DEPENDENCIES_PATTERN})`,
   `groups/[\\w-]+\\.group${DESCRIPTION_ENDING}`,
-  `${PATH_PATTERN}\\.(?:script|resource|variable|schedule|http_trigger|websocket_trigger|policy)${DESCRIPTION_ENDING}`,
+  `${PATH_PATTERN}\\.(?:script|resource|variable|schedule|policy|${TRIGGERS_PATTERN})${DESCRIPTION_ENDING}`,
   `${PATH_PATTERN}\\.script\\.lock`,
   `${PATH_PATTERN}(?:${SCRIPT_ENDINGS.map(([ending]) => escapePattern(ending)).join("|")})`,
   `${PATH_PATTERN}\\.resource\\.file\\.[a-z0-9]+(?:\\.[a-z0-9]+)*`,

@@ -20,7 +20,8 @@ export type ResourceType = { workspace_id: string; name: string; schema: unknown
 export type Runnable = { workspace: string; path: string; kind: "script" | "flow"; summary: string; description?: string; schema: unknown; endpoint_async: string; endpoint_sync: string; endpoint_ai_sync: string; endpoint_openai_sync: string };
 export type Schedule = { workspace_id: string; path: string; script_path: string; is_flow: boolean; enabled: boolean; summary?: string | null; edited_by: string; edited_at: string; email: string; extra_perms: Record<string, boolean>; schedule: string; timezone: string; args: Record<string, unknown>; error?: string | null; description?: string | null; tag?: string | null; no_flow_overlap: boolean; paused_until?: string | null; retry?: unknown | null; cron_version?: string | null; ws_error_handler_muted: boolean; on_failure?: string | null; on_failure_times?: number | null; on_failure_exact?: boolean | null; on_failure_extra_args?: Record<string, unknown> | null; on_recovery?: string | null; on_recovery_times?: number | null; on_recovery_extra_args?: Record<string, unknown> | null; on_success?: string | null; on_success_extra_args?: Record<string, unknown> | null; next_at?: string | null };
 export type Script = { workspace_id: string; hash: string; path: string; parent_hashes: (string)[]; summary: string; description: string; content: string; schema: unknown; language: "bun" | "deno" | "nativets" | "bunnative" | "bash" | "python3" | "postgresql" | "mysql" | "sqlite" | "graphql" | "go" | "php" | "ruby" | "rust" | "powershell" | "csharp" | "java" | "nu" | "ansible" | "rlang" | "mssql" | "oracledb" | "bigquery" | "snowflake" | "duckdb"; kind: string; is_template: boolean; lock?: string | null; lock_error_logs?: string | null; imports?: ({ path: string; hash: string })[] | null; tag?: string | null; envs: (string)[]; concurrent_limit?: number | null; concurrency_time_window_s?: number | null; concurrency_key?: string | null; cache_ttl?: number | null; timeout?: number | null; priority?: number | null; delete_after_use: boolean; dedicated_worker: boolean; restart_unless_cancelled: boolean; visible_to_runner_only: boolean; ws_error_handler_muted: boolean; isolation: "shared" | "fresh"; memory_mb?: number | null; validate: boolean; no_main_func: boolean; has_preprocessor: boolean; signature?: { scheme: "github" | "stripe" | "slack" | "standard_webhooks" | "hmac_sha256"; secret: string; header?: string | null; tolerance_s?: number | null } | null; on_behalf_of_email?: string | null; codebase?: string | null; created_by: string; created_at: string; archived: boolean; deleted: boolean; draft_only: boolean; extra_perms: Record<string, boolean>; starred: boolean };
-export type TriggersCount = { primary_schedule?: { schedule: string }; schedule_count: number; http_routes_count: number; webhook_count: number; email_count: number; websocket_count: number; postgres_count: number; kafka_count: number; nats_count: number };
+export type StoredTrigger = { workspace_id: string; path: string; script_path: string; is_flow: boolean; enabled: boolean; summary?: string | null; edited_by: string; edited_at: string; email: string; extra_perms: Record<string, boolean>; mode?: "enabled" | "disabled" | "suspended" | null; error?: string | null };
+export type TriggersCount = { primary_schedule?: { schedule: string }; schedule_count: number; http_routes_count: number; webhook_count: number; email_count: number; websocket_count: number; postgres_count: number; kafka_count: number; nats_count: number; mqtt_count: number; amqp_count: number; sqs_count: number; gcp_count: number; azure_count: number };
 export type User = { workspace_id: string; email: string; username: string; is_admin: boolean; is_super_admin: boolean; created_at: string; operator: boolean; disabled: boolean; groups: (string)[]; folders: (string)[]; folders_owners: (string)[] };
 export type WebhookDelivery = { event_seq: number; event_id: string; type: string; payload: string; created_at: string; state: "pending" | "delivered" | "failed"; attempts: number; next_at: string; status: number | null; error: string | null; last_attempt_at: string | null };
 export type WebhookEndpoint = { id: string; url: string; description: string; types: (string)[] | null; is_workspace_webhook: boolean; enabled: boolean; created_by: string; created_at: string; failing_since: string | null };
@@ -281,6 +282,20 @@ export interface Operations {
   "GET /w/{workspace}/acls/get/{kind}/{path}": { input: { workspace: string; kind: string; path: string }; answer: Record<string, boolean>; access: "member" };
   /** Revoke a grant */
   "POST /w/{workspace}/acls/remove/{kind}/{path}": { input: { workspace: string; kind: string; path: string; body: { owner: string } }; answer: string; access: "author" };
+  /** Store an AMQP trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/amqp_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete an AMQP trigger; what runs goes on */
+  "DELETE /w/{workspace}/amqp_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is an AMQP trigger at a path */
+  "GET /w/{workspace}/amqp_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read an AMQP trigger */
+  "GET /w/{workspace}/amqp_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the AMQP triggers, last edited first */
+  "GET /w/{workspace}/amqp_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch an AMQP trigger on or off */
+  "POST /w/{workspace}/amqp_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace an AMQP trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/amqp_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
   /** Deploy a new app */
   "POST /w/{workspace}/apps/create": { input: { workspace: string; body: { path: string; value: unknown; summary?: string; policy: { triggerables?: Record<string, Record<string, unknown>> | null; triggerables_v2?: Record<string, { static_inputs?: Record<string, unknown> | null; one_of_inputs?: Record<string, (unknown)[]> | null; allow_user_resources?: (string)[] | null }> | null; s3_inputs?: (unknown)[] | null; execution_mode?: "viewer" | "publisher" | "anonymous"; on_behalf_of?: string | null; on_behalf_of_email?: string | null }; draft_only?: boolean | null; deployment_message?: string | null; custom_path?: string | null } }; answer: string; access: "author" };
   /** Deploy a new app of code with its built bundle */
@@ -331,6 +346,20 @@ export interface Operations {
   "GET /w/{workspace}/audit/get/{id}": { input: { workspace: string; id: string }; answer: AuditLog; access: "admin" };
   /** List audit rows, newest first */
   "GET /w/{workspace}/audit/list": { input: { workspace: string; query?: { page?: number; per_page?: number; before?: string; after?: string; username?: string; operation?: string; operations?: string; exclude_operations?: string; resource?: string; action_kind?: "Create" | "Update" | "Delete" | "Execute" } }; answer: (AuditLog)[]; access: "admin" };
+  /** Store an Azure Event Grid trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/azure_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete an Azure Event Grid trigger; what runs goes on */
+  "DELETE /w/{workspace}/azure_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is an Azure Event Grid trigger at a path */
+  "GET /w/{workspace}/azure_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read an Azure Event Grid trigger */
+  "GET /w/{workspace}/azure_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the Azure Event Grid triggers, last edited first */
+  "GET /w/{workspace}/azure_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch an Azure Event Grid trigger on or off */
+  "POST /w/{workspace}/azure_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace an Azure Event Grid trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/azure_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
   /** List the active captures of a script or flow */
   "GET /w/{workspace}/capture/get_configs/{runnable_kind}/{path}": { input: { workspace: string; runnable_kind: string; path: string }; answer: (CaptureConfig)[]; access: "author" };
   /** List the captures of a script or flow, newest first */
@@ -369,6 +398,20 @@ export interface Operations {
   "POST /w/{workspace}/drafts/create": { input: { workspace: string; body: { path: string; typ: "script" | "flow" | "app"; value: unknown; replaces?: string | null } }; answer: string; access: "author" };
   /** Delete the caller's draft, or another user's by `created_by` */
   "DELETE /w/{workspace}/drafts/delete/{kind}/{path}": { input: { workspace: string; kind: string; path: string; query?: { created_by?: string } }; answer: string; access: "author" };
+  /** Store an e-mail trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/email_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete an e-mail trigger; what runs goes on */
+  "DELETE /w/{workspace}/email_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is an e-mail trigger at a path */
+  "GET /w/{workspace}/email_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read an e-mail trigger */
+  "GET /w/{workspace}/email_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the e-mail triggers, last edited first */
+  "GET /w/{workspace}/email_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch an e-mail trigger on or off */
+  "POST /w/{workspace}/email_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace an e-mail trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/email_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
   /** Search resource types of the public hub: always empty */
   "GET /w/{workspace}/embeddings/query_resource_types": { input: { workspace: string }; answer: (unknown)[]; access: "member" };
   /** Star a script, a flow or an app */
@@ -399,7 +442,7 @@ export interface Operations {
   "GET /w/{workspace}/flows/get/{path}": { input: { workspace: string; path: string; query?: { with_starred_info?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean } }; answer: { workspace_id: string; path: string; summary: string; description?: string; version_id: number; edited_by: string; edited_at: string; archived: boolean; extra_perms: Record<string, boolean>; starred: boolean; draft_only: boolean; tag?: string | null; priority?: number | null; timeout?: number | null; ws_error_handler_muted: boolean; dedicated_worker: boolean; visible_to_runner_only: boolean; on_behalf_of_email?: string | null; value: FlowValue | { modules: (unknown)[] }; schema: unknown }; access: "member" };
   /** Read the number of a flow's newest version */
   "GET /w/{workspace}/flows/get_latest_version/{path}": { input: { workspace: string; path: string }; answer: { id: number; created_at: string; deployment_msg?: string | null }; access: "member" };
-  /** Count the triggers of a flow: schedules, routes, WebSockets and webhook tokens */
+  /** Count the triggers of a flow: schedules, routes, WebSockets, stored kinds and webhook tokens */
   "GET /w/{workspace}/flows/get_triggers_count/{path}": { input: { workspace: string; path: string }; answer: TriggersCount; access: "member" };
   /** List the versions of a flow, newest first */
   "GET /w/{workspace}/flows/history/p/{path}": { input: { workspace: string; path: string }; answer: ({ id: number; created_at: string; deployment_msg?: string | null })[]; access: "member" };
@@ -439,6 +482,20 @@ export interface Operations {
   "POST /w/{workspace}/folders/removeowner/{name}": { input: { workspace: string; name: string; body: { owner: string; write?: boolean | null } }; answer: string; access: "author" };
   /** Update a folder: owners only */
   "POST /w/{workspace}/folders/update/{name}": { input: { workspace: string; name: string; body: { display_name?: string | null; summary?: string | null; owners?: (string)[] | null; extra_perms?: Record<string, boolean> | null } }; answer: string; access: "author" };
+  /** Store a Google Pub/Sub trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/gcp_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete a Google Pub/Sub trigger; what runs goes on */
+  "DELETE /w/{workspace}/gcp_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is a Google Pub/Sub trigger at a path */
+  "GET /w/{workspace}/gcp_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read a Google Pub/Sub trigger */
+  "GET /w/{workspace}/gcp_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the Google Pub/Sub triggers, last edited first */
+  "GET /w/{workspace}/gcp_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch a Google Pub/Sub trigger on or off */
+  "POST /w/{workspace}/gcp_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace a Google Pub/Sub trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/gcp_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
   /** Add a user to a group: its managers only */
   "POST /w/{workspace}/groups/adduser/{name}": { input: { workspace: string; name: string; body: { username: string } }; answer: string; access: "author" };
   /** Create a group; the caller becomes a member and manager of it */
@@ -711,6 +768,48 @@ export interface Operations {
   "GET /w/{workspace}/jobs_u/resume/{job_id}/{resume_id}/{signature}": { input: { workspace: string; job_id: string; resume_id: string; signature: string; query?: { approver?: string; payload?: string } }; answer: string; access: "anyone" };
   /** Approve what a step asks for, by a signed link; the body is what the next step reads */
   "POST /w/{workspace}/jobs_u/resume/{job_id}/{resume_id}/{signature}": { input: { workspace: string; job_id: string; resume_id: string; signature: string; query?: { approver?: string }; body?: unknown }; answer: string; access: "anyone" };
+  /** Store a Kafka trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/kafka_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete a Kafka trigger; what runs goes on */
+  "DELETE /w/{workspace}/kafka_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is a Kafka trigger at a path */
+  "GET /w/{workspace}/kafka_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read a Kafka trigger */
+  "GET /w/{workspace}/kafka_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the Kafka triggers, last edited first */
+  "GET /w/{workspace}/kafka_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch a Kafka trigger on or off */
+  "POST /w/{workspace}/kafka_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace a Kafka trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/kafka_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Store an MQTT trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/mqtt_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete an MQTT trigger; what runs goes on */
+  "DELETE /w/{workspace}/mqtt_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is an MQTT trigger at a path */
+  "GET /w/{workspace}/mqtt_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read an MQTT trigger */
+  "GET /w/{workspace}/mqtt_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the MQTT triggers, last edited first */
+  "GET /w/{workspace}/mqtt_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch an MQTT trigger on or off */
+  "POST /w/{workspace}/mqtt_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace an MQTT trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/mqtt_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Store a NATS trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/nats_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete a NATS trigger; what runs goes on */
+  "DELETE /w/{workspace}/nats_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is a NATS trigger at a path */
+  "GET /w/{workspace}/nats_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read a NATS trigger */
+  "GET /w/{workspace}/nats_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the NATS triggers, last edited first */
+  "GET /w/{workspace}/nats_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch a NATS trigger on or off */
+  "POST /w/{workspace}/nats_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace a NATS trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/nats_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
   /** Connect the chat product to the workspace: its bot's token becomes a secret and a resource */
   "POST /w/{workspace}/oauth/connect_chat_callback": { input: { workspace: string; body: { code: string; state: string; iss?: string | null } }; answer: string; access: "admin" };
   /** Connect the chat product to the workspace: its bot's token becomes a secret and a resource */
@@ -727,6 +826,20 @@ export interface Operations {
   "POST /w/{workspace}/oauth/refresh_token/{id}": { input: { workspace: string; id: string; body: { path: string } }; answer: string; access: "member" };
   /** Issue an identity token for the calling job, for use at another service (EE) */
   "POST /w/{workspace}/oidc/token/{audience}": { input: { workspace: string; audience: string; query?: { expires_in?: number } }; answer: string; access: "member" };
+  /** Store a PostgreSQL trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/postgres_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete a PostgreSQL trigger; what runs goes on */
+  "DELETE /w/{workspace}/postgres_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is a PostgreSQL trigger at a path */
+  "GET /w/{workspace}/postgres_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read a PostgreSQL trigger */
+  "GET /w/{workspace}/postgres_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the PostgreSQL triggers, last edited first */
+  "GET /w/{workspace}/postgres_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch a PostgreSQL trigger on or off */
+  "POST /w/{workspace}/postgres_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace a PostgreSQL trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/postgres_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
   /** Deploy a raw app: a single bundle of JavaScript */
   "POST /w/{workspace}/raw_apps/create": { input: { workspace: string; body: { path: string; value: string; summary?: string } }; answer: string; access: "author" };
   /** Delete a raw app */
@@ -821,7 +934,7 @@ export interface Operations {
   "GET /w/{workspace}/scripts/get/p/{path}": { input: { workspace: string; path: string; query?: { with_starred_info?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean } }; answer: Script; access: "member" };
   /** Read the newest version of a script's history */
   "GET /w/{workspace}/scripts/get_latest_version/{path}": { input: { workspace: string; path: string }; answer: { script_hash: string; deployment_msg?: string | null }; access: "member" };
-  /** Count the triggers of a script: schedules, routes, WebSockets and webhook tokens */
+  /** Count the triggers of a script: schedules, routes, WebSockets, stored kinds and webhook tokens */
   "GET /w/{workspace}/scripts/get_triggers_count/{path}": { input: { workspace: string; path: string }; answer: TriggersCount; access: "member" };
   /** List the versions of a script, newest first */
   "GET /w/{workspace}/scripts/history/p/{path}": { input: { workspace: string; path: string }; answer: ({ script_hash: string; deployment_msg?: string | null; created_at: string })[]; access: "member" };
@@ -843,6 +956,20 @@ export interface Operations {
   "GET /w/{workspace}/scripts/raw_unpinned/p/{path}": { input: { workspace: string; path: string }; answer: string; access: "member" };
   /** Mute or unmute the workspace's error handler for a script */
   "POST /w/{workspace}/scripts/toggle_workspace_error_handler/p/{path}": { input: { workspace: string; path: string; body: { muted?: boolean } }; answer: string; access: "author" };
+  /** Store an SQS trigger with all fields of the body; it is not run */
+  "POST /w/{workspace}/sqs_triggers/create": { input: { workspace: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
+  /** Delete an SQS trigger; what runs goes on */
+  "DELETE /w/{workspace}/sqs_triggers/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
+  /** Say whether there is an SQS trigger at a path */
+  "GET /w/{workspace}/sqs_triggers/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Read an SQS trigger */
+  "GET /w/{workspace}/sqs_triggers/get/{path}": { input: { workspace: string; path: string }; answer: StoredTrigger; access: "member" };
+  /** List the SQS triggers, last edited first */
+  "GET /w/{workspace}/sqs_triggers/list": { input: { workspace: string; query?: { path?: string | null; is_flow?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean | null; path_start?: string | null; page?: number; per_page?: number } }; answer: (StoredTrigger)[]; access: "member" };
+  /** Switch an SQS trigger on or off */
+  "POST /w/{workspace}/sqs_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
+  /** Replace an SQS trigger by the fields of the body; it is not run */
+  "POST /w/{workspace}/sqs_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
   /** Remove a member from the workspace: their runs are canceled, and their items are left to the admins */
   "DELETE /w/{workspace}/users/delete/{username}": { input: { workspace: string; username: string }; answer: string; access: "admin" };
   /** Check whether a username is taken in the workspace */
@@ -1010,7 +1137,7 @@ export interface Operations {
   /** Read this month's executions: one for every started second of a job */
   "GET /w/{workspace}/workspaces/usage": { input: { workspace: string }; answer: number; access: "member" };
   /** Read which kinds of triggers the workspace uses */
-  "GET /w/{workspace}/workspaces/used_triggers": { input: { workspace: string }; answer: { http_routes_used: boolean; websocket_used: boolean }; access: "member" };
+  "GET /w/{workspace}/workspaces/used_triggers": { input: { workspace: string }; answer: { http_routes_used: boolean; websocket_used: boolean; kafka_used: boolean; nats_used: boolean; postgres_used: boolean; mqtt_used: boolean; amqp_used: boolean; sqs_used: boolean; gcp_used: boolean; azure_used: boolean; email_used: boolean }; access: "member" };
   /** Read the endpoint of events about users of the instance, and its state */
   "GET /webhooks/instance": { input: {  }; answer: WebhookEndpoint; access: "superAdmin" };
   /** List deliveries of the instance's events, newest first */

@@ -17,6 +17,7 @@ import postgres_0013_job_search_order from "./postgres/0013_job_search_order.sql
 import postgres_0014_drafts_per_person from "./postgres/0014_drafts_per_person.sql" with { type: "text" };
 import postgres_0015_blocked_jobs from "./postgres/0015_blocked_jobs.sql" with { type: "text" };
 import postgres_0016_websocket_retry from "./postgres/0016_websocket_retry.sql" with { type: "text" };
+import postgres_0017_stored_triggers from "./postgres/0017_stored_triggers.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -34,6 +35,7 @@ import sqlite_0013_job_search_order from "./sqlite/0013_job_search_order.sql" wi
 import sqlite_0014_drafts_per_person from "./sqlite/0014_drafts_per_person.sql" with { type: "text" };
 import sqlite_0015_blocked_jobs from "./sqlite/0015_blocked_jobs.sql" with { type: "text" };
 import sqlite_0016_websocket_retry from "./sqlite/0016_websocket_retry.sql" with { type: "text" };
+import sqlite_0017_stored_triggers from "./sqlite/0017_stored_triggers.sql" with { type: "text" };
 import sqlite_schema from "./sqlite-schema.sql" with { type: "text" };
 
 export const migrations = {
@@ -55,6 +57,7 @@ export const migrations = {
     { name: "0014_drafts_per_person", sql: sqlite_0014_drafts_per_person },
     { name: "0015_blocked_jobs", sql: sqlite_0015_blocked_jobs },
     { name: "0016_websocket_retry", sql: sqlite_0016_websocket_retry },
+    { name: "0017_stored_triggers", sql: sqlite_0017_stored_triggers },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -74,6 +77,7 @@ export const migrations = {
     { name: "0014_drafts_per_person", sql: postgres_0014_drafts_per_person },
     { name: "0015_blocked_jobs", sql: postgres_0015_blocked_jobs },
     { name: "0016_websocket_retry", sql: postgres_0016_websocket_retry },
+    { name: "0017_stored_triggers", sql: postgres_0017_stored_triggers },
   ],
 };
 

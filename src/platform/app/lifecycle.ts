@@ -66,6 +66,8 @@ export interface ArchiveSection {
   domain: string;
   /** Action of that scope; default: `read`. */
   action?: "write";
+  /** When the scope is needed; default: always. */
+  needsScope?: "if it has files";
   /** Whether the options request the section; default: always included. */
   isWanted?: (options: ArchiveOptions) => boolean;
   adminOnly?: true;
@@ -84,6 +86,8 @@ export interface TriggeredRunnable {
 export interface TriggerCount {
   /** Table with `script_path` and `is_flow`. */
   table: PathTable;
+  /** Condition for the rows of the kind; default: all. */
+  only?: SQL;
   /** Field with the number of triggers of a script or flow. */
   count: string;
   /** Field that tells whether a workspace has any trigger of this kind. */

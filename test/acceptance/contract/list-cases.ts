@@ -1,4 +1,5 @@
 /** Values that are tried for each query parameter of each list. */
+import { STORED_KINDS } from "../../../src/features/triggers/common/stored/kinds.ts";
 import type { NewJob } from "../../../src/platform/queue/tables.ts";
 import { HOUR, idOf } from "../../support/job-rows.ts";
 
@@ -139,6 +140,7 @@ export const CASES: Record<string, Record<string, string>> = {
   listSchedulesWithJobs: paged,
   listHttpTriggers: triggers,
   listWebsocketTriggers: triggers,
+  ...Object.fromEntries(STORED_KINDS.map(({ name }) => [`list${name}Triggers`, triggers])),
   listVariables: { ...paged, path_start: "path_start=u/admin/two" },
   listResources: {
     ...paged,

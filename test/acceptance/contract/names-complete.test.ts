@@ -78,6 +78,7 @@ const WHEN_A_MEMBER_LEAVES: Record<string, string> = {
   schedules: "stay for the admins; runs in the name of who left are refused",
   http_triggers: "stay for the admins; runs in the name of who left are refused",
   websocket_triggers: "stay for the admins; runs in the name of who left are refused",
+  stored_triggers: "stay for the admins; they run nothing",
   scripts: "stay for the admins; runs in the name of who left are refused",
   flows: "stay for the admins; runs in the name of who left are refused",
   former_usernames: "keeps the name that was theirs",
@@ -98,7 +99,8 @@ const itemKinds = features.flatMap(({ itemKinds = [] }) => itemKinds);
 
 function declaredColumns(): Column[] {
   return [
-    ...itemKinds.map(({ table }) => table.path),
+    // Several kinds may have one table.
+    ...new Set(itemKinds.map(({ table }) => table.path)),
     ...features.flatMap(({ pathColumns = [] }) => pathColumns.map(({ column }) => column)),
     ...features.flatMap(({ usernameColumns = [] }) => usernameColumns),
     ...features.flatMap(({ mentioningJson = [] }) => mentioningJson.map(({ column }) => column)),

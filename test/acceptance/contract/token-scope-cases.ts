@@ -6,7 +6,9 @@ export const DOMAINS =
   `jobs scripts flows apps raw_apps variables resources schedules folders users groups workspaces acls
 audit settings workers service_logs configs oauth oidc ai inputs drafts favorites capture job_helpers concurrency_groups
 agent_workers openapi indexer git_sync teams mcp http_triggers websocket_triggers kafka_triggers nats_triggers
-mqtt_triggers sqs_triggers gcp_triggers postgres_triggers email_triggers`.split(/\s+/);
+mqtt_triggers amqp_triggers sqs_triggers gcp_triggers azure_triggers postgres_triggers email_triggers`.split(
+    /\s+/,
+  );
 
 /** Nouns that the interface has no scope for, and what they are. */
 export const OWN_DOMAINS: Record<string, string> = {

@@ -20,6 +20,7 @@ test("a report lists items that need attention, and counts the others", async ()
     "f/data/there.variable.yaml": "value: here\nis_secret: false\ndescription: ''\n",
     "f/data/bad.ts": "export const main = (\n",
     "f/data/wrong.schedule.yaml": "schedule: never\ntimezone: UTC\nscript_path: f/data/fine\n",
+    "f/data/in.email_trigger.yaml": "script_path: f/data/fine\nlocal_part: in\n",
     "f/data/fast.cs": "class Script {}\n",
     "f/data/crate.ps1": "# greets\nImport-Module SomeThing\nWrite-Output 1\n",
     "f/data/fine.ts": "export const main = () => 1; // getVariable('f/data/there')\n",
@@ -37,8 +38,9 @@ test("a report lists items that need attention, and counts the others", async ()
     "taken: script f/data/fast\n  will not run: csharp is stored, but not offered\n",
     "taken: script f/data/crate\n  will not run: the script requires SomeThing (line 2), but powershell scripts have the standard library only: write it without",
     "taken: script f/data/asks\n  needs variable f/data/gone, which is to be set\n  needs resource f/data/db, which is to be set\n",
+    "taken: email trigger f/data/in\n  stored; svc does not run e-mail triggers\n",
     "  will not run: a step runs hub/1/slack/send",
-    "8 of 9 items taken, 5 of them with something to be done before all of it runs",
+    "9 of 10 items taken, 6 of them with something to be done before all of it runs",
   ])
     expect(out).toContain(told);
   expect(out).not.toContain("taken: script f/data/fine");

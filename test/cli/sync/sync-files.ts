@@ -68,6 +68,8 @@ value:
   "f/data/orders.http_trigger.yaml": "route_path: orders/:id\nhttp_method: post\nscript_path: f/data/hello\n",
   "f/data/feed.websocket_trigger.yaml":
     "url: ws://localhost:1\nscript_path: f/data/hello\nenabled: false\nfilters: [{key: a, value: 1}]\n",
+  "f/data/clicks.kafka_trigger.yaml":
+    "script_path: f/data/not_there\nis_flow: false\nkafka_resource_path: f/data/broker\ngroup_id: ours\ntopics: [clicks]\nenabled: true\n",
 };
 
 export async function writeFiles(folder: string, files: Record<string, string>): Promise<void> {

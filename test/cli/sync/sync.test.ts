@@ -30,6 +30,7 @@ const ITEMS = [
   "schedule          f/data/nightly",
   "http trigger      f/data/orders",
   "websocket trigger f/data/feed",
+  "kafka trigger     f/data/clicks",
 ];
 
 async function makePeople(place: Place, common: string[]): Promise<void> {
@@ -50,9 +51,13 @@ async function goesThere(place: Place, common: string[]): Promise<void> {
   await writeFiles(join(place.folder, "local"), WORKSPACE_FILES);
   const svc = (...words: string[]) => place.svc([...words, "--workspace", "acme", ...common]);
   const pushed = await svc("push", "local", "--yes");
-  expect(pushed).toMatchObject({ code: 0, err: expect.stringContaining("17 changes made\n") });
+  expect(pushed.code).toBe(0);
+  expect(pushed.err).toContain("18 changes made\n");
+  expect(pushed.err).toContain(
+    "warning: kafka trigger f/data/clicks is stored; svc does not run Kafka triggers\n",
+  );
   expect(pushed.out).toBe(
-    [...ITEMS.map((item) => `+ ${item}`), "17 changes: 17 to create, 0 to change, 0 to delete\n"].join("\n"),
+    [...ITEMS.map((item) => `+ ${item}`), "18 changes: 18 to create, 0 to change, 0 to delete\n"].join("\n"),
   );
   for (const direction of ["push", "pull"]) expect(await svc(direction, "local")).toEqual(NOTHING);
   expect((await svc("pull", "other", "--yes")).code).toBe(0);
@@ -109,9 +114,11 @@ test("local changes are applied on the server, and nothing else", async () => {
   await edit(place, "f/data/orders.http_trigger.yaml", "route_path", "enabled: false\nroute_path");
   await edit(place, "f/data/orders.http_trigger.yaml", "orders/:id", "orders/:number");
   await edit(place, "f/data/feed.websocket_trigger.yaml", "value: 1", "value: 2");
+  await edit(place, "f/data/clicks.kafka_trigger.yaml", "group_id: ours\n", "");
+  await edit(place, "f/data/clicks.kafka_trigger.yaml", "enabled: true", "enabled: false");
   const dry = await svc(place, "push", "--dry-run");
   const pushed = await svc(place, "push", "--yes", "--message", "All at once");
-  expect(pushed).toMatchObject({ code: 0, err: expect.stringContaining("13 changes made") });
+  expect(pushed).toMatchObject({ code: 0, err: expect.stringContaining("14 changes made") });
   expect(dry).toEqual({ code: 0, out: pushed.out, err: "" });
   for (const direction of ["push", "pull"]) expect(await svc(place, direction)).toEqual(NOTHING);
 
@@ -137,6 +144,9 @@ test("local changes are applied on the server, and nothing else", async () => {
     route_path: "orders/:number",
   });
   expect((await get("/websocket_triggers/get/f/data/feed")).filters).toEqual([{ key: "a", value: 2 }]);
+  const clicks = await get("/kafka_triggers/get/f/data/clicks");
+  expect(clicks).toMatchObject({ enabled: false, topics: ["clicks"] });
+  expect(clicks).not.toHaveProperty("group_id");
 }, 60_000);
 
 test("nothing is deleted without --delete", async () => {

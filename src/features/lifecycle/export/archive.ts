@@ -7,7 +7,7 @@
 import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import type { ArchiveOptions } from "../../../platform/app/lifecycle.ts";
+import type { ArchiveOptions, ArchiveSection } from "../../../platform/app/lifecycle.ts";
 import { requireNoOperation } from "../../tenancy/resumable/service.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
@@ -24,16 +24,22 @@ export async function createArchiveEntries(
   const { identity, member } = ctx.caller;
   const sections = ctx.app.features.flatMap(({ archiveSections = [] }) => archiveSections);
   const wanted = sections.filter(({ isWanted }) => isWanted?.(options) ?? true);
-  for (const { domain, action = "read", adminOnly } of wanted) {
-    requireScope(identity, { domain, action }, undefined);
-    if (adminOnly && !member.is_admin) {
+  const requireScopeOf = ({ domain, action }: ArchiveSection) =>
+    requireScope(identity, { domain, action: action ?? "read" }, undefined);
+  for (const section of wanted) {
+    if (!section.needsScope) requireScopeOf(section);
+    if (section.adminOnly && !member.is_admin) {
       throw new Forbidden("the settings and the key of a workspace are exported to its admins alone");
     }
   }
   const key = options.plain_secrets ? undefined : await readSettledKey(ctx.app, member.workspace_id);
   // Sequential, because reading plain secrets writes audit rows.
   const entries: ZipEntry[] = [];
-  for (const section of wanted) entries.push(...(await section.entries(ctx, options)));
+  for (const section of wanted) {
+    const files = await section.entries(ctx, options);
+    if (files.length > 0) requireScopeOf(section);
+    entries.push(...files);
+  }
   if (key !== undefined && key !== (await readSettledKey(ctx.app, member.workspace_id))) {
     throw new BadRequest(
       `the key of workspace ${member.workspace_id} was exchanged while its archive was made: ask for it again`,

@@ -8,7 +8,19 @@ import { findUsedTriggers } from "../trigger-counts/counts.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 
-const UsedTriggers = z.object({ http_routes_used: z.boolean(), websocket_used: z.boolean() });
+const UsedTriggers = z.object({
+  http_routes_used: z.boolean(),
+  websocket_used: z.boolean(),
+  kafka_used: z.boolean(),
+  nats_used: z.boolean(),
+  postgres_used: z.boolean(),
+  mqtt_used: z.boolean(),
+  amqp_used: z.boolean(),
+  sqs_used: z.boolean(),
+  gcp_used: z.boolean(),
+  azure_used: z.boolean(),
+  email_used: z.boolean(),
+});
 
 export const isPremiumWorkspace = operation({
   name: "isPremium",

@@ -6,7 +6,6 @@ import { countTriggers } from "./counts.ts";
 
 const CountField = z.number();
 
-/** Kinds that this service does not support have the count 0. */
 const TriggersCountRecord = z
   .object({
     primary_schedule: z.object({ schedule: z.string() }).optional(),
@@ -18,10 +17,13 @@ const TriggersCountRecord = z
     postgres_count: CountField,
     kafka_count: CountField,
     nats_count: CountField,
+    mqtt_count: CountField,
+    amqp_count: CountField,
+    sqs_count: CountField,
+    gcp_count: CountField,
+    azure_count: CountField,
   })
   .meta({ id: "TriggersCount" });
-
-const UNSUPPORTED_COUNTS = { email_count: 0, postgres_count: 0, kafka_count: 0, nats_count: 0 };
 
 async function countReadable(ctx: WorkspaceContext, path: string, is_flow: boolean) {
   const { app, caller } = ctx;
@@ -35,10 +37,7 @@ async function countReadable(ctx: WorkspaceContext, path: string, is_flow: boole
     // Archived and undeployed versions may still have triggers.
     if (!(cause instanceof NotRunnable)) throw cause;
   });
-  return TriggersCountRecord.parse({
-    ...UNSUPPORTED_COUNTS,
-    ...(await countTriggers(app, { workspace_id, path, is_flow })),
-  });
+  return TriggersCountRecord.parse(await countTriggers(app, { workspace_id, path, is_flow }));
 }
 
 const getTriggersCountOfScript = operation({
@@ -46,7 +45,7 @@ const getTriggersCountOfScript = operation({
   method: "GET",
   path: "/w/{workspace}/scripts/get_triggers_count/{path}",
   access: "member",
-  summary: "Count the triggers of a script: schedules, routes, WebSockets and webhook tokens",
+  summary: "Count the triggers of a script: schedules, routes, WebSockets, stored kinds and webhook tokens",
   responds: responds.json(TriggersCountRecord),
   run: (ctx, { path }) => countReadable(ctx, path, false),
 });
@@ -56,7 +55,7 @@ const getTriggersCountOfFlow = operation({
   method: "GET",
   path: "/w/{workspace}/flows/get_triggers_count/{path}",
   access: "member",
-  summary: "Count the triggers of a flow: schedules, routes, WebSockets and webhook tokens",
+  summary: "Count the triggers of a flow: schedules, routes, WebSockets, stored kinds and webhook tokens",
   responds: responds.json(TriggersCountRecord),
   run: (ctx, { path }) => countReadable(ctx, path, true),
 });

@@ -1,4 +1,4 @@
-/** Operations shared by schedules, HTTP routes and WebSocket triggers. */
+/** Operations shared by schedules and triggers of all kinds. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
@@ -21,7 +21,7 @@ export const triggerRecordFields = {
 
 interface TriggerKind<Row, Schema extends z.ZodType> {
   /** The kind in URLs. */
-  noun: "schedules" | "http_triggers" | "websocket_triggers";
+  noun: "schedules" | `${string}_triggers`;
   /** Part of the operations' names. */
   name: string;
   /** The kind in audit operations. */
@@ -46,10 +46,12 @@ interface TriggerKind<Row, Schema extends z.ZodType> {
   filters?: z.ZodObject<Record<string, z.ZodType>>;
   /** Returns a predicate for these filters; undefined if none is given. */
   wanted?: (query: Record<string, unknown>) => ((row: Row) => boolean) | undefined;
+  /** What is to be known of an enabled one. */
+  note?: string;
 }
 
 export function createTriggerOperations<Row, Schema extends z.ZodType>(kind: TriggerKind<Row, Schema>) {
-  const { name, audit, store, record, toRecord, filters, wanted } = kind;
+  const { name, audit, store, record, toRecord, filters, wanted, note } = kind;
   const { one, what } = store;
   const base = `/w/{workspace}/${kind.noun}` as const;
   return {
@@ -64,7 +66,8 @@ export function createTriggerOperations<Row, Schema extends z.ZodType>(kind: Tri
       audit: { operation: `${audit}.setenabled`, action_kind: "Update" },
       run: async (ctx, { path, body }) => {
         await store.setEnabled(ctx, path, body.enabled);
-        return `${what} ${path} ${body.enabled ? "enabled" : "disabled"}`;
+        const said = `${what} ${path} ${body.enabled ? "enabled" : "disabled"}`;
+        return body.enabled && note ? `${said} (${note})` : said;
       },
     }),
     delete: operation({

@@ -1,10 +1,10 @@
 /**
- * Storage of schedules, HTTP routes and WebSocket triggers. Each has a path, runs a script or flow, and can be
+ * Storage of schedules and triggers of all kinds. Each has a path, runs a script or flow, and can be
  * disabled. It runs as its last editor, so that an edit by another user cannot use someone else's rights.
  * `trigger-operations.ts` creates their operations. Features declare what counts as a trigger
  * (lifecycle/trigger-counts).
  */
-import { and, asc, desc, eq } from "drizzle-orm";
+import { and, asc, desc, eq, type SQL } from "drizzle-orm";
 import { startsWith } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { asPathTable, type PathTable } from "../../../database/path-table.ts";
@@ -51,9 +51,11 @@ export type TriggerInput<Row extends TriggerRow, Own extends keyof Row = never> 
 
 interface StoreOptions<Row, Own extends keyof Row> {
   /** The name of the kind in rights/item-kinds.ts, whose changes take the same lock. */
-  kind: "schedule" | "http_trigger" | "websocket_trigger";
+  kind: "schedule" | `${string}_trigger`;
   /** The kind in texts, such as `a schedule`. */
   one: string;
+  /** Condition for the rows of the kind; default: all of the table. */
+  rows?: SQL;
   /** Returns the columns that every change sets. */
   anew: (row: Row, now: Date, before: Row | undefined) => Partial<Pick<Row, Own>>;
   /** Called in the transaction of each change, after it. @param row as stored; undefined: it was deleted */
@@ -127,6 +129,7 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
       .where(
         and(
           eq(table.workspace_id, member.workspace_id),
+          this.#kind.rows,
           readableBy(member, table),
           path ? eq(table.script_path, path) : undefined,
           is_flow === undefined ? undefined : eq(table.is_flow, is_flow),
@@ -227,7 +230,8 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
   }
 
   #at({ caller }: WorkspaceContext, path: string) {
-    return and(eq(this.#table.workspace_id, caller.member.workspace_id), eq(this.#table.path, path));
+    const { workspace_id } = caller.member;
+    return and(eq(this.#table.workspace_id, workspace_id), eq(this.#table.path, path), this.#kind.rows);
   }
 
   async #find(ctx: WorkspaceContext, db: Reader, path: string): Promise<Row | undefined> {

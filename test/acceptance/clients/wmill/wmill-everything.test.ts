@@ -18,6 +18,7 @@ const EVERYTHING = [
 
 const ROUTE = "f/data/orders.http_trigger.yaml";
 const FEED = "f/data/feed.websocket_trigger.yaml";
+const EVENTS = "f/data/events.nats_trigger.yaml";
 const NIGHTLY = "f/data/nightly.schedule.yaml";
 const OPS = "groups/ops.group.yaml";
 const ANN = "users/ann@example.org.user.yaml";
@@ -68,6 +69,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
       initial_messages: [{ raw_message: '"hello"' }],
       can_return_message: true,
     });
+    await post("/nats_triggers/create", { ...runs, path: "f/data/events", subjects: ["a"], enabled: true });
     await post("/schedules/create", {
       ...runs,
       path: "f/data/nightly",
@@ -85,7 +87,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
 
   test("pulls everything, and finds no difference afterwards", async () => {
     await sync("pull");
-    const kinds = [ROUTE, FEED, NIGHTLY, OPS, ANN, "settings.yaml", "encryption_key.yaml"];
+    const kinds = [ROUTE, FEED, EVENTS, NIGHTLY, OPS, ANN, "settings.yaml", "encryption_key.yaml"];
     const files = await filesOf(local);
     expect(Object.keys(files)).toEqual(expect.arrayContaining(kinds));
     expect(files[FEED]).toContain("kind");
@@ -97,6 +99,8 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
     await edit(ROUTE, "request_type: sync", "request_type: async");
     await edit(FEED, "localhost:1/feed", "localhost:2/feed");
     await edit(FEED, "can_return_message: true", "can_return_message: false");
+    await edit(EVENTS, "- a", "- b");
+    await edit(EVENTS, "enabled: true", "enabled: false");
     await edit(NIGHTLY, "0 0 3", "0 30 3");
     await edit(OPS, "members: []", "members:\n  - u/ann");
     await edit(ANN, "role: developer", "role: operator");
@@ -115,6 +119,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
       filters: [{ key: "kind", value: "order" }],
       initial_messages: [{ raw_message: '"hello"' }],
     });
+    expect(await get("/nats_triggers/get/f/data/events")).toMatchObject({ subjects: ["b"], enabled: false });
     expect((await get("/schedules/get/f/data/nightly")).schedule).toBe("0 30 3 * * *");
     expect((await get("/groups/get/ops")).members).toEqual(["admin", "ann"]);
     expect((await get("/users/get/ann")).operator).toBe(true);
@@ -128,15 +133,17 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
   test("pulls remote edits and nothing else", async () => {
     await post("/http_triggers/setenabled/f/data/orders", { enabled: false });
     await post("/schedules/setenabled/f/data/nightly", { enabled: true });
+    await post("/nats_triggers/setenabled/f/data/events", { enabled: true });
     const { workspace_id: _, ...feed } = await get("/websocket_triggers/get/f/data/feed");
     await post("/websocket_triggers/update/f/data/feed", { ...feed, filters: [] });
     await post("/groups/removeuser/ops", { username: "ann" });
     await post("/users/update/ann", { is_admin: true });
     await post("/workspaces/edit_webhook", { webhook: "https://hooks.example.org/other" });
-    expect(await sync("pull")).toBe(6);
+    expect(await sync("pull")).toBe(7);
     const files = await filesOf(local);
     expect(files[ROUTE]).toContain("enabled: false");
     expect(files[NIGHTLY]).toContain("enabled: true");
+    expect(files[EVENTS]).toContain("enabled: true");
     expect(files[FEED]).toContain("filters: []");
     expect(files[OPS]).not.toContain("u/ann");
     expect(files[ANN]).toContain("role: admin");
@@ -145,9 +152,10 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
   });
 
   test("deletes on each side what was deleted on the other", async () => {
-    for (const name of [ROUTE, OPS, ANN]) rmSync(join(local, name));
-    expect(await sync("push")).toBe(3);
+    for (const name of [ROUTE, EVENTS, OPS, ANN]) rmSync(join(local, name));
+    expect(await sync("push")).toBe(4);
     expect(await get("/http_triggers/list")).toEqual([]);
+    expect(await get("/nats_triggers/list")).toEqual([]);
     expect(await get("/groups/listnames")).toEqual(["all"]);
     expect(await get("/users/list_usernames")).toEqual(["admin"]);
     await expectOk(ask("DELETE", "/w/acme/websocket_triggers/delete/f/data/feed"));

@@ -10,6 +10,29 @@ setDefaultTimeout(90_000);
 
 const ALL = "--yes --plain-secrets --include-schedules --include-triggers --include-groups".split(" ");
 
+/** Triggers of kinds that are stored and not run. */
+const STORED: Record<string, string> = {
+  "f/data/clicks.kafka_trigger.yaml": `script_path: f/data/hello
+is_flow: false
+kafka_resource_path: f/data/broker
+group_id: ours
+topics:
+  - clicks
+filters: []
+enabled: true
+retry:
+  constant:
+    attempts: 2
+    seconds: 5
+`,
+  "f/data/inbox.email_trigger.yaml": `script_path: f/data/whole
+is_flow: true
+local_part: inbox
+workspaced_local_part: true
+mode: suspended
+`,
+};
+
 /** Files in the folder, in addition to those of all tests of the client. */
 const MORE: Record<string, string> = {
   "f/data/greet.py": "def main(name: str = 'nobody'):\n    return f'bonjour {name}'\n",
@@ -56,6 +79,7 @@ enabled: false
 filters: []
 initial_messages: []
 `,
+  ...STORED,
   "groups/ops.group.yaml": "summary: Ops\nmembers: []\nadmins:\n  - u/admin\n",
 };
 
@@ -84,6 +108,8 @@ describe.skipIf(isOffline).each(VERSIONS)(
       expect(changesIn(said)).toBeGreaterThan(15);
       // For languages without packages it has written empty locks, which no server gives back.
       await wmill.ok(folder, ["sync", "pull", ...ALL]);
+      for (const [name, text] of Object.entries(STORED))
+        expect(await Bun.file(join(folder, name)).text()).toBe(text);
       expect(changesIn(await wmill.ok(folder, ["sync", "push", ...ALL]))).toBe(0);
     }, 120_000);
     afterAll(async () => {
@@ -120,6 +146,11 @@ describe.skipIf(isOffline).each(VERSIONS)(
       expect(await get("/schedules/get/f/data/nightly")).toMatchObject({ timezone: "Europe/Paris" });
       expect(await get("/groups/get/ops")).toMatchObject({ summary: "Ops", members: ["admin"] });
       expect(await get("/websocket_triggers/get/f/data/feed")).toMatchObject({ enabled: false });
+      expect(await get("/kafka_triggers/get/f/data/clicks")).toMatchObject({
+        topics: ["clicks"],
+        error: "stored; svc does not run Kafka triggers",
+      });
+      expect(await get("/email_triggers/get/f/data/inbox")).toMatchObject({ mode: "suspended" });
       expect(await get("/resources/get_value_interpolated/f/data/database")).toEqual({
         host: "example.org",
         port: 5432,

@@ -187,6 +187,18 @@ export const KINDS: Record<string, Kind> = {
   },
 };
 
+/** One of the kinds that are stored and not run: they have everything in common. */
+KINDS.kafka_trigger = {
+  create: (ask, path) => ask("POST", "/w/acme/kafka_triggers/create", { ...RUNS, path }),
+  read: (path) => [`kafka_triggers/get/${path}`],
+  list: "kafka_triggers/list",
+  write: (ask, path) => ask("POST", `/w/acme/kafka_triggers/update/${path}`, { ...RUNS, path }),
+  writes: 200,
+  manage: (ask, path) =>
+    ask("POST", `/w/acme/kafka_triggers/update/${path}`, { ...RUNS, path: beside(path) }),
+  manages: 400,
+};
+
 /** Kinds that are made in one step. */
 const others = Object.values(KINDS).filter((kind) => kind !== KINDS.script);
 

@@ -1,4 +1,5 @@
 /** A workspace with something of every kind that belongs to its admin alone, and texts in it that must not come out. */
+import { STORED_KINDS } from "../../../../src/features/triggers/common/stored/kinds.ts";
 import { type Answer, type Ask, deploy, expectOk, type TestServer, until } from "../../../support/harness.ts";
 
 /** Stands in what the admin alone may see, and in what every member may. */
@@ -56,6 +57,7 @@ export async function plant(server: TestServer): Promise<World> {
   const guarded = { authentication_method: "token", enabled: true };
   await put("/http_triggers/create", { ...runs, ...route, ...guarded });
   await put("/websocket_triggers/create", { ...runs, url: "wss://example.org/" });
+  for (const { kind } of STORED_KINDS) await put(`/${kind}_triggers/create`, { ...runs, of: PRIVATE });
   await put("/webhooks/create", { url: `https://example.org/${PRIVATE}`, description: PRIVATE });
   await put("/folders/create", { name: "kept", summary: PRIVATE });
   await put("/groups/create", { name: "kept", summary: "" });
@@ -145,6 +147,7 @@ const SHOWN = [
   `/schedules/get/${PATH}`,
   `/http_triggers/get/${PATH}`,
   `/websocket_triggers/get/${PATH}`,
+  ...STORED_KINDS.map(({ kind }) => `/${kind}_triggers/get/${PATH}`),
   "/webhooks/list",
   "/folders/get/kept",
   "/groups/get/kept",

@@ -104,6 +104,13 @@ test("a WebSocket trigger, and a trigger of each kind at the same path", async (
     "http",
     "websocket",
   ]);
+  const { ask } = await server.user("root", { super_admin: true });
+  expect((await ask("POST", "/w/acme/nats_triggers/create", { path })).status).toBe(201);
+  expect((await trigger("list")).out).toContain(
+    `${path}\tnats\t\t\tstored; svc does not run NATS triggers\n`,
+  );
+  expect((await trigger("disable", path, "--kind", "nats")).err).toBe(`NATS trigger ${path} disabled\n`);
+  expect((await trigger("delete", path, "--kind", "nats")).code).toBe(0);
   expect((await trigger("delete", path, "--kind", "websocket")).code).toBe(0);
   expect((await trigger("delete", path)).err).toBe(`HTTP route ${path} deleted\n`);
 }, 60_000);

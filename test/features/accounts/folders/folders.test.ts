@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
+import { STORED_KINDS } from "../../../../src/features/triggers/common/stored/kinds.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -129,6 +130,7 @@ describe("a folder", () => {
       schedules: 0,
       http_triggers: 0,
       websocket_triggers: 0,
+      ...Object.fromEntries(STORED_KINDS.map(({ kind }) => [`${kind}_triggers`, 0])),
     });
   });
 

@@ -1,7 +1,10 @@
 /** Settings of a workspace: stored, validated, visible to those with rights. */
 import { expect, test } from "bun:test";
+import { STORED_KINDS } from "../../../../src/features/triggers/common/stored/kinds.ts";
 import { expectOk } from "../../../support/harness.ts";
 import { admin, dev, openWorkspaceSettings, w } from "./workspace-settings-setup.ts";
+
+const STORED_USED = Object.fromEntries(STORED_KINDS.map(({ kind }) => [`${kind}_used`, false]));
 
 openWorkspaceSettings();
 
@@ -172,7 +175,7 @@ test("members read all settings except the targets of events and errors", async 
         ...ai_config,
       },
     ],
-    ["used_triggers", { http_routes_used: false, websocket_used: false }],
+    ["used_triggers", { ...STORED_USED, http_routes_used: false, websocket_used: false }],
     ["is_premium", false],
   ] as const) {
     expect([path, (await expectOk(dev("GET", `${w}/${path}`))).json()]).toEqual([path, expected]);

@@ -1,5 +1,6 @@
 /** Trigger counts of a workspace, and of one script or flow. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { STORED_KINDS } from "../../../../src/features/triggers/common/stored/kinds.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -24,22 +25,34 @@ const NONE = {
   postgres_count: 0,
   kafka_count: 0,
   nats_count: 0,
+  mqtt_count: 0,
+  amqp_count: 0,
+  sqs_count: 0,
+  gcp_count: 0,
+  azure_count: 0,
 };
+const UNUSED = Object.fromEntries(STORED_KINDS.map(({ kind }) => [`${kind}_used`, false]));
 
 test("existing triggers are counted by the script or flow that they start", async () => {
   const path = "u/admin/both";
   await deploy(ask, "acme", path, "export const main = () => 1");
   const flow = { path, summary: "", value: { modules: [{ id: "a", value: { type: "identity" } }] } };
   await expectOk(ask("POST", "/w/acme/flows/create", flow));
-  expect(await used()).toEqual({ http_routes_used: false, websocket_used: false });
+  expect(await used()).toEqual({ ...UNUSED, http_routes_used: false, websocket_used: false });
   expect((await counts("scripts", path)).json()).toEqual(NONE);
 
   const route = { path: "u/admin/route", route_path: "counted", http_method: "get", script_path: path };
   await expectOk(ask("POST", "/w/acme/http_triggers/create", { ...route, is_flow: true }));
-  expect(await used()).toEqual({ http_routes_used: true, websocket_used: false });
+  expect(await used()).toEqual({ ...UNUSED, http_routes_used: true, websocket_used: false });
   const socket = { path: "u/admin/socket", url: "ws://127.0.0.1:9/", script_path: path, enabled: false };
   await expectOk(ask("POST", "/w/acme/websocket_triggers/create", socket));
-  expect(await used()).toEqual({ http_routes_used: true, websocket_used: true });
+  expect(await used()).toEqual({ ...UNUSED, http_routes_used: true, websocket_used: true });
+  for (const kind of ["kafka", "email"])
+    await expectOk(
+      ask("POST", `/w/acme/${kind}_triggers/create`, { path: `u/admin/${kind}`, script_path: path }),
+    );
+  const all = { ...UNUSED, http_routes_used: true, websocket_used: true, kafka_used: true, email_used: true };
+  expect(await used()).toEqual(all);
 
   const schedule = { schedule: "0 0 0 1 1 *", timezone: "UTC", script_path: path, is_flow: false, args: {} };
   for (const at of [path, "u/admin/second"]) {
@@ -59,6 +72,8 @@ test("existing triggers are counted by the script or flow that they start", asyn
     schedule_count: 2,
     webhook_count: 2,
     websocket_count: 1,
+    kafka_count: 1,
+    email_count: 1,
   });
   expect((await counts("flows", path)).json()).toEqual({ ...NONE, http_routes_count: 1, webhook_count: 1 });
 

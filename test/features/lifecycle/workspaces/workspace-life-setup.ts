@@ -92,6 +92,7 @@ export async function furnished(id: string): Promise<{ ask: Ask; bound: string }
   await expectOk(ask("POST", `${w}/http_triggers/create`, route));
   const socket = { ...trigger, url: "wss://example.org/", enabled: false };
   await expectOk(ask("POST", `${w}/websocket_triggers/create`, socket));
+  await expectOk(ask("POST", `${w}/email_triggers/create`, trigger));
   await expectOk(ask("POST", `${w}/workspaces/edit_copilot_config`, { code_completion_enabled: true }));
   const later = new Date(now.getTime() + 3_600_000);
   const waiting = { workspace_id: id, created_at: now, attempts: 0, next_at: later };

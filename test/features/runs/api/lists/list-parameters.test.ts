@@ -5,6 +5,7 @@ import { flowFrames } from "../../../../../src/features/code/flows/tables.ts";
 import { scripts } from "../../../../../src/features/code/scripts/tables.ts";
 import { criticalAlerts } from "../../../../../src/features/signals/alerts/tables.ts";
 import { captures } from "../../../../../src/features/triggers/captures/tables.ts";
+import { STORED_KINDS } from "../../../../../src/features/triggers/common/stored/kinds.ts";
 import { schedules } from "../../../../../src/features/triggers/schedules/tables.ts";
 import { jobs, type NewJob } from "../../../../../src/platform/queue/tables.ts";
 import { operations } from "../../../../../src/server/features.ts";
@@ -115,6 +116,7 @@ beforeAll(async () => {
     const cron = { schedule: "0 0 * * * *", timezone: "Etc/UTC", args: name === "two" ? { x: 1 } : {} };
     await post("schedules/create", { path, ...runs, ...cron });
     await post("http_triggers/create", { path, ...runs, route_path: `in/${name}`, http_method: "post" });
+    for (const { kind } of STORED_KINDS) await post(`${kind}_triggers/create`, { path, ...runs });
     await post("websocket_triggers/create", { path, ...runs, url: "wss://example.org/" });
     for (const kept of ["a", "b"]) {
       await post("inputs/create?runnable_id=u/admin/one&runnable_type=ScriptPath", {
