@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { openFolder } from "../support/harness.ts";
+import { createTemporaryFolder } from "../support/harness.ts";
 
 const MAIN = join(import.meta.dir, "../../cli/main.ts");
 /** The program's source, whose runtime takes flags. */
@@ -15,7 +15,7 @@ const BUILT = process.env.SVC_TEST_EXECUTABLE;
 /** Of a command that runs for a moment, the compilers take a quarter of the processor time, and help little. */
 const SHORT_RUN = { BUN_JSC_useDFGJIT: "0" };
 
-export interface Ended {
+export interface CommandResult {
   code: number;
   out: string;
   err: string;
@@ -26,7 +26,7 @@ export interface RunOptions {
   env?: Record<string, string>;
 }
 
-export interface Place extends Disposable {
+export interface CliEnvironment extends Disposable {
   folder: string;
   data_dir: string;
   environment: Record<string, string>;
@@ -35,11 +35,11 @@ export interface Place extends Disposable {
   /** Writes a file into the folder. @returns its name */
   file: (name: string, content: string) => Promise<string>;
   /** Runs a command to its end; there is no terminal, and stdin is empty unless given. */
-  svc: (args: string[], options?: RunOptions) => Promise<Ended>;
+  svc: (args: string[], options?: RunOptions) => Promise<CommandResult>;
 }
 
-export function newPlace(): Place {
-  const folder = openFolder("svc-cli-");
+export function createCliEnvironment(): CliEnvironment {
+  const folder = createTemporaryFolder("svc-cli-");
   const data_dir = join(folder, "data");
   mkdirSync(data_dir, { mode: 0o700 });
   const environment = { PATH: process.env.PATH ?? "", HOME: folder, SVC_DATA_DIR: data_dir, ...SHORT_RUN };
@@ -69,7 +69,7 @@ export function newPlace(): Place {
 }
 
 /** A command that lasts. */
-export interface Going extends Disposable {
+export interface RunningCommand extends Disposable {
   child: Subprocess;
   /** Resolves once stdout or stderr holds the text. @returns that output so far */
   says: (text: string) => Promise<string>;
@@ -77,7 +77,11 @@ export interface Going extends Disposable {
 }
 
 /** Starts a command without a terminal, and leaves it running. */
-export function start(place: Place, args: string[], env: Record<string, string> = {}): Going {
+export function start(
+  place: CliEnvironment,
+  args: string[],
+  env: Record<string, string> = {},
+): RunningCommand {
   const child = Bun.spawn([...place.program, ...args], {
     cwd: place.folder,
     env: { ...place.environment, ...env },
@@ -116,6 +120,6 @@ export function start(place: Place, args: string[], env: Record<string, string> 
 }
 
 /** An error as a person reads it. */
-export function told(error: string, hint?: string): string {
+export function formatError(error: string, hint?: string): string {
   return `error: ${error}\n${hint ? `hint: ${hint}\n` : ""}`;
 }

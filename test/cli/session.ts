@@ -1,6 +1,6 @@
 /** A person at a terminal. */
 import { stripVTControlCharacters } from "node:util";
-import type { Place } from "./program.ts";
+import type { CliEnvironment } from "./program.ts";
 
 export interface Session extends Disposable {
   /** Resolves once the screen has shown the text since it was last waited for. */
@@ -14,8 +14,8 @@ export const ENTER = "\r";
 export const CTRL_C = "\x03";
 
 /** Starts a command on a pseudo-terminal of 80 columns. */
-export function sitDown(
-  place: Pick<Place, "program" | "folder" | "environment">,
+export function startSession(
+  place: Pick<CliEnvironment, "program" | "folder" | "environment">,
   args: string[],
   env: Record<string, string> = {},
 ): Session {

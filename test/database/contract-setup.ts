@@ -19,7 +19,7 @@ export let db: Database;
 // Closures of these tests wait for each other, and so are run once.
 const rehearse = process.env.SVC_TEST_REHEARSE_WRITES;
 
-export const moment = new Date("2024-02-29T12:34:56.789Z");
+export const MOMENT = new Date("2024-02-29T12:34:56.789Z");
 
 export const job = (id: string, more: Partial<NewJob> = {}): NewJob => ({
   id,
@@ -29,8 +29,8 @@ export const job = (id: string, more: Partial<NewJob> = {}): NewJob => ({
   created_by: "ann",
   permissioned_as: "u/ann",
   email: "ann@example.org",
-  created_at: moment,
-  scheduled_for: moment,
+  created_at: MOMENT,
+  scheduled_for: MOMENT,
   tag: "bun",
   args: "{}",
   ...more,
@@ -48,7 +48,7 @@ export function gate() {
 }
 
 /** Gives each test of a file an empty database. */
-export function openEmptyDatabase(): void {
+export function setUpEmptyDatabase(): void {
   beforeAll(() => {
     process.env.SVC_TEST_REHEARSE_WRITES = "";
   });

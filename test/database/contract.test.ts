@@ -6,9 +6,9 @@ import { auditLog } from "../../src/features/signals/audit/tables.ts";
 import { BadRequest } from "../../src/lib/errors.ts";
 import { jobs, type NewJob } from "../../src/platform/queue/tables.ts";
 import { until } from "../support/harness.ts";
-import { db, find, gate, ids, job, moment, onSqlite, openEmptyDatabase } from "./contract-setup.ts";
+import { db, find, gate, ids, job, MOMENT, onSqlite, setUpEmptyDatabase } from "./contract-setup.ts";
 
-openEmptyDatabase();
+setUpEmptyDatabase();
 
 const add = (id: string, more?: Partial<NewJob>) =>
   db.write(async (tx) => {
@@ -184,7 +184,7 @@ describe("columns", () => {
     ["null everywhere", { labels: null, started_at: null, preprocessed: null, priority: 0 }],
     ["json keeps order, unicode and an escaped NUL", { labels: ["z", "a", "ünï 😀", "\u0000", '"'] }],
     ["an empty list is not null", { labels: [] }],
-    ["a moment keeps its milliseconds", { started_at: moment }],
+    ["a moment keeps its milliseconds", { started_at: MOMENT }],
     ["a moment before 1970", { started_at: new Date("1901-01-01T00:00:00.001Z") }],
     ["true and false", { preprocessed: true, deleted: false, cancel_requested: true }],
     ["a whole number beyond 32 bits", { duration_ms: 2 ** 53 - 1, priority: -5 }],
@@ -197,7 +197,7 @@ describe("columns", () => {
   test("json of any shape, and a row's number that the database counts up", async () => {
     const row = {
       workspace_id: "acme",
-      timestamp: moment,
+      timestamp: MOMENT,
       username: "ann",
       email: "a@b.c",
       action_kind: "Create",
@@ -209,7 +209,7 @@ describe("columns", () => {
       await tx.insert(auditLog).values({ ...row, operation: "two" });
     });
     const [first, second] = await db.read.select().from(auditLog).orderBy(asc(auditLog.id));
-    expect(first).toMatchObject({ timestamp: moment, parameters: { "10": "b", "9": "a", "": "" } });
+    expect(first).toMatchObject({ timestamp: MOMENT, parameters: { "10": "b", "9": "a", "": "" } });
     expect(second).toMatchObject({ resource: null, parameters: null });
     expect(second!.id).toBeGreaterThan(first!.id);
   });
@@ -230,7 +230,7 @@ describe("columns", () => {
       });
     };
     const insert = declare<Record<string, unknown>, unknown>(build, () => undefined);
-    const full = { id: "a", labels: ["x"], started_at: moment, preprocessed: false };
+    const full = { id: "a", labels: ["x"], started_at: MOMENT, preprocessed: false };
     const empty = { id: "b", labels: null, started_at: null, preprocessed: null };
     for (const values of [full, empty]) {
       await db.write((tx) => tx.exec(insert, values));

@@ -8,9 +8,9 @@ import { and, eq, gt, inArray } from "drizzle-orm";
 import { jobs } from "../../src/platform/queue/tables.ts";
 import {
   type Ask,
+  createTemporaryFolder,
   deploy,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
 } from "../support/harness.ts";
@@ -45,7 +45,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
   let postgres: PostgresServer;
   let server: TestServer;
   let ask: Ask;
-  const folder = openFolder("svc-outage-");
+  const folder = createTemporaryFolder("svc-outage-");
 
   beforeAll(async () => {
     postgres = await startPostgres();

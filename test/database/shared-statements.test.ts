@@ -6,9 +6,9 @@ import { auditLog } from "../../src/features/signals/audit/tables.ts";
 import { BadRequest } from "../../src/lib/errors.ts";
 import { insertEqualJobs } from "../../src/platform/queue/job-store.ts";
 import { type Job, jobs } from "../../src/platform/queue/tables.ts";
-import { db, find, gate, ids, job, moment, onSqlite, openEmptyDatabase } from "./contract-setup.ts";
+import { db, find, gate, ids, job, MOMENT, onSqlite, setUpEmptyDatabase } from "./contract-setup.ts";
 
-openEmptyDatabase();
+setUpEmptyDatabase();
 
 describe("shared statements", () => {
   const full = Object.fromEntries(
@@ -44,7 +44,7 @@ describe("shared statements", () => {
   const store = (id: string, args = "{}") => db.write((tx) => tx.exec(insert, { id, args }));
   const log = (text: string) => ({
     workspace_id: "acme",
-    timestamp: moment,
+    timestamp: MOMENT,
     username: text,
     email: "a@b.c",
     operation: "o",
@@ -64,14 +64,14 @@ describe("shared statements", () => {
   test("an insert of many rows shares a commit and fails its own write only", async () => {
     const rows = (...names: string[]) =>
       db.write((tx) =>
-        insertEqualJobs(tx, { ...full, args: `{"of":"${names[0]}"}`, started_at: moment }, names),
+        insertEqualJobs(tx, { ...full, args: `{"of":"${names[0]}"}`, started_at: MOMENT }, names),
       );
     await Promise.all([rows("a", "b", "c"), store("d"), rows("e"), rows()]);
     expect(await ids()).toEqual(["a", "b", "c", "d", "e"]);
     const answers = await Promise.allSettled([rows("f", "g"), rows("h", "a"), store("i"), store("d")]);
     expect(answers.map(({ status }) => status === "fulfilled")).toEqual([true, false, true, false]);
     expect(await ids()).toEqual(["a", "b", "c", "d", "e", "f", "g", "i"]);
-    expect(await find("g")).toEqual({ ...full, id: "g", args: '{"of":"f"}', started_at: moment });
+    expect(await find("g")).toEqual({ ...full, id: "g", args: '{"of":"f"}', started_at: MOMENT });
     const more = Array.from({ length: 3_000 }, (_, n) => `more-${String(n).padStart(32, "0")}`);
     await rows(...more);
     expect((await ids()).length).toBe(3_008);

@@ -84,7 +84,7 @@ export function streamed(events: JobEvent[]): string {
 }
 
 /** All of the log that events told. */
-export function logged(events: JobEvent[]): string {
+export function joinLogs(events: JobEvent[]): string {
   return events.map((event) => event.new_logs ?? "").join("");
 }
 

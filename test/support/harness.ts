@@ -189,7 +189,7 @@ export async function deploy(
 }
 
 /** A folder for scripts and the test to meet in, whoever the scripts run as. @returns its path, below the temporary files */
-export function openFolder(prefix: string): string {
+export function createTemporaryFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   chmodSync(folder, 0o777);
   return folder;

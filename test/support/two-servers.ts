@@ -35,7 +35,7 @@ export async function startTwoServers(more: Parameters<typeof startTestServer>[0
 }
 
 /** Polls the other server for the expected response. The limit is far below its own polling intervals. */
-export async function soon<T>(ask: () => Promise<T>, wanted: T): Promise<T> {
+export async function expectEventually<T>(ask: () => Promise<T>, wanted: T): Promise<T> {
   const end = Date.now() + 4_000;
   let last = await ask();
   while (!Bun.deepEquals(last, wanted) && Date.now() < end) {

@@ -13,7 +13,7 @@ import { license } from "../../support/peers/license.ts";
 
 const w = "/w/acme";
 
-export interface Ran {
+export interface SdkResult {
   id: string;
   path: string;
   result: any;
@@ -29,7 +29,7 @@ export interface Sdk {
   post: (path: string, body: unknown) => Promise<{ text: string }>;
   get: (path: string) => Promise<any>;
   /** Runs a script that uses the client. @param source as of a case */
-  run: (source: string) => Promise<Ran>;
+  run: (source: string) => Promise<SdkResult>;
   /** Starts a flow that has one step, and a last one that hands its result on. @returns the id of its job */
   startFlow: (source: string, more?: object) => Promise<string>;
   resultOf: (id: string) => Promise<any>;
@@ -138,7 +138,7 @@ export interface Case {
   source: string;
   result: unknown;
   /** Checks the effects outside of the script. */
-  seen?: (ran: Ran, sdk: Sdk) => Promise<void>;
+  seen?: (ran: SdkResult, sdk: Sdk) => Promise<void>;
 }
 
 export const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);

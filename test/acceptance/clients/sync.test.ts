@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { newPlace } from "../../cli/program.ts";
+import { createCliEnvironment } from "../../cli/program.ts";
 import { expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { isOffline } from "./registry.ts";
 import { installWmill, type Wmill } from "./wmill/wmill.ts";
@@ -12,7 +12,7 @@ const ALL = ["--yes", "--plain-secrets", "--include-schedules", "--include-trigg
 const OURS = ["--yes", "--secrets", "plain"];
 
 describe.skipIf(isOffline)("a folder shared by svc and wmill", () => {
-  const place = newPlace();
+  const place = createCliEnvironment();
   let server: TestServer;
   let wmill: Wmill;
   let token: string;

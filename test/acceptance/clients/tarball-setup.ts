@@ -10,8 +10,8 @@ export let token: string;
 export let ask: Ask;
 export let folder: string;
 
-export const w = "/w/acme";
-const post = (path: string, body: unknown) => expectOk(ask("POST", `${w}${path}`, body));
+export const ACME = "/w/acme";
+const post = (path: string, body: unknown) => expectOk(ask("POST", `${ACME}${path}`, body));
 const LONG = `f/data/${"long_".repeat(40)}`;
 
 async function fill(): Promise<void> {
@@ -84,7 +84,7 @@ export async function files(
   query: Record<string, string> = {},
   as: string = token,
 ): Promise<{ status: number; text: string; headers: Headers; names: string[]; read: (name: string) => any }> {
-  const answer = await fetch(`${server.url}/api${w}/workspaces/tarball?${new URLSearchParams(query)}`, {
+  const answer = await fetch(`${server.url}/api${ACME}/workspaces/tarball?${new URLSearchParams(query)}`, {
     headers: { authorization: `Bearer ${as}` },
   });
   const { status, headers } = answer;
@@ -138,7 +138,7 @@ export const ITEMS = [
 ].sort();
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openTarballs(): void {
+export function setUpTarballs(): void {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "svc-tarball-"));
     server = await startTestServer();

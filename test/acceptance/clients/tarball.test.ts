@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { expectOk } from "../../support/harness.ts";
-import { ask, files, folder, ITEMS, openTarballs, server, token, token_of, w } from "./tarball-setup.ts";
+import { ACME, ask, files, folder, ITEMS, server, setUpTarballs, token, token_of } from "./tarball-setup.ts";
 
-openTarballs();
+setUpTarballs();
 
 describe("the archive", () => {
   test("contains the newest version of everything, in the form of its kind", async () => {
@@ -50,7 +50,7 @@ describe("the archive", () => {
   });
 
   test("is a ZIP archive on request, which other programs can read", async () => {
-    const answer = await fetch(`${server.url}/api${w}/workspaces/tarball?archive_type=zip`, {
+    const answer = await fetch(`${server.url}/api${ACME}/workspaces/tarball?archive_type=zip`, {
       headers: { authorization: `Bearer ${token}` },
     });
     expect(answer.headers.get("content-type")).toBe("application/x-tar");
@@ -128,22 +128,24 @@ describe("the archive", () => {
       disabled: false,
     });
     expect(read("settings.json")).toMatchObject({ name: "acme", webhook: null, auto_invite_enabled: false });
-    expect(read("encryption_key.json")).toBe((await ask("GET", `${w}/workspaces/encryption_key`)).json().key);
+    expect(read("encryption_key.json")).toBe(
+      (await ask("GET", `${ACME}/workspaces/encryption_key`)).json().key,
+    );
   });
 });
 
 describe("secrets", () => {
   const rows = async (operation: string) =>
-    (await expectOk(ask("GET", `${w}/audit/list?operation=${operation}&per_page=100`))).json();
+    (await expectOk(ask("GET", `${ACME}/audit/list?operation=${operation}&per_page=100`))).json();
 
   test("are encrypted so that the workspace can import them again", async () => {
     const { read, text } = await files();
     const { value, is_secret } = read("f/data/secret.variable.json");
     expect([is_secret, text.includes("hunter2")]).toEqual([true, false]);
     const copy = { path: "f/data/copy", value, is_secret: true, description: "" };
-    await expectOk(ask("POST", `${w}/variables/create?already_encrypted=true`, copy));
-    expect((await ask("GET", `${w}/variables/get_value/f/data/copy`)).json()).toBe("hunter2-moon");
-    await expectOk(ask("DELETE", `${w}/variables/delete/f/data/copy`));
+    await expectOk(ask("POST", `${ACME}/variables/create?already_encrypted=true`, copy));
+    expect((await ask("GET", `${ACME}/variables/get_value/f/data/copy`)).json()).toBe("hunter2-moon");
+    await expectOk(ask("DELETE", `${ACME}/variables/delete/f/data/copy`));
   });
 
   test.each(["plain_secret", "plain_secrets"])(

@@ -1,7 +1,7 @@
 /** A workspace with something of everything that pages show. */
 import type { Serving } from "../e2e/executable.ts";
 
-export interface Filled {
+export interface SampleWorkspace {
   token: string;
   /** Ids of runs. */
   failed: string;
@@ -18,7 +18,7 @@ export interface Filled {
 export const EMAIL = "ann@example.org";
 export const PASSWORD = "correct horse battery";
 
-export async function fill(serving: Serving): Promise<Filled> {
+export async function createSampleWorkspace(serving: Serving): Promise<SampleWorkspace> {
   const account = { email: EMAIL, password: PASSWORD, super_admin: true, username: "ann" };
   await serving.operator("/users/create", account);
   const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: EMAIL });
@@ -99,7 +99,12 @@ const FIGURES = `export const main = () =>
 `;
 
 /** A further member of the workspace, who is not an admin. */
-export async function newMember(serving: Serving, { ask }: Filled, username: string, operator = false) {
+export async function createMember(
+  serving: Serving,
+  { ask }: SampleWorkspace,
+  username: string,
+  operator = false,
+) {
   const email = `${username}@example.org`;
   await serving.operator("/users/create", { email, password: PASSWORD, super_admin: false });
   await ask("POST", "/w/acme/workspaces/add_user", { email, username, is_admin: false, operator });

@@ -2,15 +2,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
-import { newPlace, type Place } from "../e2e/executable.ts";
+import { createInstallation, type Installation } from "../e2e/executable.ts";
 import { expectSoon, openBrowser, PHONE, type Visit, visit } from "./browser.ts";
-import { type Filled, fill, PASSWORD } from "./filled.ts";
+import { createSampleWorkspace, PASSWORD, type SampleWorkspace } from "./filled.ts";
 
-let place: Place;
+let place: Installation;
 let browser: Browser;
 
 beforeEach(async () => {
-  place = newPlace();
+  place = createInstallation();
   browser = await openBrowser();
 });
 afterEach(async () => {
@@ -78,9 +78,9 @@ test("from the setup link to the first run", async () => {
   expectOnly(seen, 401, 400);
 }, 60_000);
 
-async function begun(): Promise<{ url: string; filled: Filled }> {
+async function begun(): Promise<{ url: string; filled: SampleWorkspace }> {
   const serving = await place.serve();
-  return { url: serving.url, filled: await fill(serving) };
+  return { url: serving.url, filled: await createSampleWorkspace(serving) };
 }
 
 test("a failed run is found, read, and run again with other arguments, on a phone", async () => {
@@ -172,7 +172,7 @@ test("log and stream of a running job are shown live, and then its outcome", asy
 
 test("when the session ends elsewhere or the server is down, the page says so and recovers", async () => {
   const serving = await place.serve();
-  const filled = await fill(serving);
+  const filled = await createSampleWorkspace(serving);
   await using seen = await visit(browser, serving.url, { token: filled.token });
   await seen.open("w/acme/begin/script/f/finance/refund");
   await seen.page.getByLabel("order").fill("5");

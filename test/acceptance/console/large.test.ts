@@ -2,15 +2,15 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { storeJobs } from "../../support/many-jobs.ts";
-import { newPlace, type Place } from "../e2e/executable.ts";
+import { createInstallation, type Installation } from "../e2e/executable.ts";
 import { keepAnswers, openBrowser, visit } from "./browser.ts";
-import { fill } from "./filled.ts";
+import { createSampleWorkspace } from "./filled.ts";
 
-let place: Place;
+let place: Installation;
 let browser: Browser;
 
 beforeEach(async () => {
-  place = newPlace();
+  place = createInstallation();
   browser = await openBrowser();
 });
 afterEach(async () => {
@@ -36,7 +36,7 @@ async function heap(page: Page): Promise<number> {
 
 test("a million runs are browsed page by page", async () => {
   const serving = await place.serve({ env: { JOB_RETENTION_SECS: "0" } });
-  const filled = await fill(serving);
+  const filled = await createSampleWorkspace(serving);
   storeJobs(place.data_dir, 1_000_000);
   await using seen = await visit(browser, serving.url, { token: filled.token });
   const { page } = seen;
@@ -77,7 +77,7 @@ test("a million runs are browsed page by page", async () => {
 
 test("a log of a hundred megabytes is read at both ends and searched", async () => {
   const serving = await place.serve({ env: { SVC_MAX_LOG_MB: "150" } });
-  const filled = await fill(serving);
+  const filled = await createSampleWorkspace(serving);
   await filled.script(
     "u/ann/talk",
     `export const main = () => {

@@ -1,12 +1,12 @@
 /** Each page in light and dark, full and empty: usable by everybody, and nothing wrong in the browser's console. */
 import { expect, test } from "bun:test";
 import { visit } from "./browser.ts";
-import type { Filled } from "./filled.ts";
+import type { SampleWorkspace } from "./filled.ts";
 import { useSite } from "./site.ts";
 
 const site = useSite();
 
-const PAGES: Record<string, (ids: Filled) => [address: string, shows: string]> = {
+const PAGES: Record<string, (ids: SampleWorkspace) => [address: string, shows: string]> = {
   home: () => ["w/acme", "Nightly report"],
   runs: () => ["w/acme/runs", "Script or flow"],
   "runs-none": () => ["w/acme/runs?path=u/nobody", "No run matches"],

@@ -4,9 +4,9 @@
  */
 import { join } from "node:path";
 import { parse } from "yaml";
-import { newPlace } from "../e2e/executable.ts";
+import { createInstallation } from "../e2e/executable.ts";
 import { openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { createSampleWorkspace, type SampleWorkspace } from "./filled.ts";
 
 const FOLDER = join(import.meta.dir, "../../../src/console/pictures");
 const MAX_BYTES = 150_000;
@@ -34,7 +34,7 @@ const step = (id: string, summary: string, path: string, input_transforms: objec
 });
 const takes = (expr: string) => ({ type: "javascript", expr });
 
-async function fillMore({ ask, run, script }: Filled): Promise<string> {
+async function fillMore({ ask, run, script }: SampleWorkspace): Promise<string> {
   await script("f/shop/orders", SYNC, { summary: "Orders of a shop" });
   await script("f/shop/wait", "export const main = (ms: number) => Bun.sleep(ms);", {
     summary: "Sync the stock",
@@ -101,11 +101,11 @@ async function readRefundFlow(): Promise<object> {
   return parse(yaml!);
 }
 
-const place = newPlace();
+const place = createInstallation();
 const browser = await openBrowser();
 try {
   const serving = await place.serve();
-  const filled = await fill(serving);
+  const filled = await createSampleWorkspace(serving);
   await filled.ask("POST", "/w/acme/folders/create", { name: "shop" });
   const flow = await fillMore(filled);
   await using seen = await visit(browser, serving.url, { token: filled.token });

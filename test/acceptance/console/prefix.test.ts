@@ -1,15 +1,15 @@
 /** Below a prefix that a proxy takes away, with the public address set and without. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
-import { newPlace, type Place } from "../e2e/executable.ts";
+import { createInstallation, type Installation } from "../e2e/executable.ts";
 import { openBrowser, visit } from "./browser.ts";
-import { fill } from "./filled.ts";
+import { createSampleWorkspace } from "./filled.ts";
 
-let place: Place;
+let place: Installation;
 let browser: Browser;
 
 beforeEach(async () => {
-  place = newPlace();
+  place = createInstallation();
   browser = await openBrowser();
 });
 afterEach(async () => {
@@ -45,7 +45,7 @@ for (const told of [true, false]) {
     const url = `http://127.0.0.1:${proxy.port}${PREFIX}`;
     const serving = await place.serve(told ? { env: { SVC_BASE_URL: url } } : {});
     target = serving.url;
-    const filled = await fill(serving);
+    const filled = await createSampleWorkspace(serving);
     await using seen = await visit(browser, url, { token: filled.token });
     const { page } = seen;
     // Without its slash the prefix alone says nothing of where it ends.

@@ -1,15 +1,15 @@
 /** Starts a filled server and a browser for the tests of a file. */
 import { afterAll, beforeAll } from "bun:test";
 import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { createInstallation, type Installation, type Serving } from "../e2e/executable.ts";
 import { openBrowser, type Visit, type VisitOptions, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { createSampleWorkspace, type SampleWorkspace } from "./filled.ts";
 
 export interface Site {
-  place: Place;
+  place: Installation;
   serving: Serving;
   browser: Browser;
-  filled: Filled;
+  filled: SampleWorkspace;
   /** A visit by the super admin whose things are there. */
   visit: (options?: VisitOptions) => Promise<Visit>;
 }
@@ -23,9 +23,9 @@ export function useSite(env: Record<string, string> = {}): Site {
   const site = {} as Site;
   site.visit = (options) => visit(site.browser, site.serving.url, { token: site.filled.token, ...options });
   beforeAll(async () => {
-    site.place = newPlace();
+    site.place = createInstallation();
     [site.serving, site.browser] = await Promise.all([site.place.serve({ env }), openBrowser()]);
-    site.filled = await fill(site.serving);
+    site.filled = await createSampleWorkspace(site.serving);
   });
   afterAll(async () => {
     await site.browser?.close();

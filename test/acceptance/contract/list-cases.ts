@@ -4,12 +4,12 @@ import type { NewJob } from "../../../src/platform/queue/tables.ts";
 import { HOUR, idOf } from "../../support/job-rows.ts";
 
 /** A moment of the rows: so many hours after the first. */
-export const made = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * HOUR);
+export const createdAt = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * HOUR);
 const json = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 const paged = { page: "page=2&per_page=1", per_page: "per_page=1" };
 
 /** Properties of one job in each half, by which filters distinguish it. */
-export const ODD = {
+export const ODD_NAMES = {
   created_by: "bob",
   labels: ["blue"],
   parent_job: idOf(1),
@@ -35,10 +35,10 @@ export const jobFilters: Record<string, string> = {
   script_path_start: "script_path_start=u/admin/ot",
   schedule_path: "schedule_path=u/admin/hourly",
   script_hash: "script_hash=00000000000000bb",
-  started_before: `started_before=${made(3).toISOString()}`,
-  started_after: `started_after=${made(4).toISOString()}`,
-  created_before: `created_before=${made(2).toISOString()}`,
-  created_after: `created_after=${made(2).toISOString()}`,
+  started_before: `started_before=${createdAt(3).toISOString()}`,
+  started_after: `started_after=${createdAt(4).toISOString()}`,
+  created_before: `created_before=${createdAt(2).toISOString()}`,
+  created_after: `created_after=${createdAt(2).toISOString()}`,
   success: "success=false",
   canceled: "canceled=true",
   job_kinds: "job_kinds=preview",
@@ -57,9 +57,9 @@ export const jobFilters: Record<string, string> = {
   running: "running=true",
   scheduled_for_before_now: "scheduled_for_before_now=true",
   suspended: "suspended=true",
-  created_or_started_before: `created_or_started_before=${made(2).toISOString()}`,
-  created_or_started_after: `created_or_started_after=${made(4).toISOString()}`,
-  created_or_started_after_completed_jobs: `created_or_started_after_completed_jobs=${made(4).toISOString()}`,
+  created_or_started_before: `created_or_started_before=${createdAt(2).toISOString()}`,
+  created_or_started_after: `created_or_started_after=${createdAt(4).toISOString()}`,
+  created_or_started_after_completed_jobs: `created_or_started_after_completed_jobs=${createdAt(4).toISOString()}`,
   concurrency_key: "concurrency_key=key",
   row_limit: "row_limit=1",
 };

@@ -75,7 +75,7 @@ const EXEMPT: Record<string, string[]> = {
     ),
   ],
 };
-export const exempt = new Set(Object.values(EXEMPT).flat());
+export const EXEMPT_OPERATIONS = new Set(Object.values(EXEMPT).flat());
 
 type Action = "read" | "write" | "run";
 
@@ -110,7 +110,7 @@ export function expectedScope({ name, method, path }: Operation): { domain: stri
 }
 
 /** Returns the scopes that permit an operation: write includes read, and run includes reading jobs. */
-export function lets(op: Operation): string[] {
+export function listGrantingScopes(op: Operation): string[] {
   const { domain, action } = expectedScope(op);
   if (action !== "read") return [`${domain}:${action}`];
   const scope = getRequiredScope(op);

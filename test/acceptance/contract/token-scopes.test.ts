@@ -17,7 +17,14 @@ import {
 import { mountOperations } from "../../../src/platform/http/server.ts";
 import { operations } from "../../../src/server/features.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { DOMAINS, exempt, expectedScope, lets, OWN_DOMAINS, SCOPES } from "./token-scope-cases.ts";
+import {
+  DOMAINS,
+  EXEMPT_OPERATIONS,
+  expectedScope,
+  listGrantingScopes,
+  OWN_DOMAINS,
+  SCOPES,
+} from "./token-scope-cases.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -66,7 +73,9 @@ async function isLetIn(op: Operation, token: string): Promise<boolean> {
   return text === "let in";
 }
 
-const restricted = operations.filter((op) => !exempt.has(op.name)).map((op) => [op.name, op] as const);
+const restricted = operations
+  .filter((op) => !EXEMPT_OPERATIONS.has(op.name))
+  .map((op) => [op.name, op] as const);
 
 describe("every operation", () => {
   test("belongs to a scope domain, or is exempted with a reason", () => {
@@ -79,13 +88,13 @@ describe("every operation", () => {
       ]);
     }
     const free = operations.filter((op) => getRequiredScope(op) === false).map(({ name }) => name);
-    expect(free.filter((name) => !exempt.has(name))).toEqual([]);
+    expect(free.filter((name) => !EXEMPT_OPERATIONS.has(name))).toEqual([]);
   });
 
   test.each(restricted)("%s accepts the tokens that method and path imply, and no others", async (_, op) => {
     const reached: string[] = [];
     for (const [scope, token] of tokens) if (await isLetIn(op, token)) reached.push(scope);
-    expect(reached.sort()).toEqual(lets(op).sort());
+    expect(reached.sort()).toEqual(listGrantingScopes(op).sort());
   });
 
   test("with a resource in its path accepts a token for that resource, and none for another", async () => {
@@ -148,7 +157,7 @@ test("operations that run something require the scope to run it", async () => {
     own(["jobs:run:flows:u/admin/flow"]),
   ]);
   const ways = operations.filter(
-    ({ name, path }) => exempt.has(name) && /\/jobs\/(run|ai_sync|openai_sync|restart)/.test(path),
+    ({ name, path }) => EXEMPT_OPERATIONS.has(name) && /\/jobs\/(run|ai_sync|openai_sync|restart)/.test(path),
   );
   expect(ways.length).toBe(27);
   for (const { name, method, path } of ways) {

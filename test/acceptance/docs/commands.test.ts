@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from "../../support/peers/postgres
 import { isOffline } from "../clients/registry.ts";
 import { installWmill } from "../clients/wmill/wmill.ts";
 import { type Block, blocksOf } from "./blocks.ts";
-import { newReader, type Reader } from "./reader.ts";
+import { createReader, type Reader } from "./reader.ts";
 
 /** By how they begin: commands that cannot be run in a test, and why. */
 const NOT_RUN: Record<string, string> = {
@@ -48,7 +48,7 @@ const MOST_BYTES = 140_000_000;
 const find = <T>(table: Record<string, T>, fits: (key: string) => boolean) =>
   Object.entries(table).find(([key]) => fits(key))?.[1];
 
-const reader: Reader = newReader();
+const reader: Reader = createReader();
 const DATABASE = "postgres://svc@db.example.org/svc";
 /** Comes up while the first commands run. */
 const postgres: Promise<PostgresServer> = startPostgres();

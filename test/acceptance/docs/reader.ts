@@ -1,7 +1,7 @@
 /** Somebody who follows a page at a terminal, block by block, in a fresh copy of the project. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sitDown } from "../../cli/session.ts";
+import { startSession } from "../../cli/session.ts";
 import { until } from "../../support/harness.ts";
 import { ROOT } from "./blocks.ts";
 
@@ -23,7 +23,7 @@ export interface Reader extends Disposable {
 /** Files of a clone that commands of the pages need. */
 const CLONED = ["package.json", "package-lock.json", ".npmrc", "tsconfig.json", "src", "cli"];
 
-export function newReader(): Reader {
+export function createReader(): Reader {
   // On the disk, even where other temporary files are kept in memory: packages can be linked within a disk only.
   const root = mkdtempSync("/tmp/svc-docs-");
   const [folder, home, state] = [join(root, "svc"), join(root, "home"), join(root, "state")];
@@ -51,7 +51,7 @@ export function newReader(): Reader {
     },
     async type(commands, answers) {
       const place = { folder, environment: environment(), program: ["bash"] };
-      using session = sitDown(place, [script(commands)]);
+      using session = startSession(place, [script(commands)]);
       for (const [question, answer] of answers) {
         await session.sees(question);
         session.types(`${answer}\r`);

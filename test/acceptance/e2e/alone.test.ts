@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newPlace, type Place, processesOf, setUp, until } from "./executable.ts";
+import { createInstallation, type Installation, processesOf, setUp, until } from "./executable.ts";
 
-const places: Place[] = [];
+const places: Installation[] = [];
 const place = () => {
-  const made = newPlace();
+  const made = createInstallation();
   places.push(made);
   return made;
 };

@@ -7,7 +7,7 @@ import { createDatabase } from "../../support/peers/postgres-database.ts";
 
 export const BUILT = process.env.SVC_TEST_EXECUTABLE ?? join(import.meta.dir, "../../../dist/svc");
 
-export interface Place {
+export interface Installation {
   folder: string;
   data_dir: string;
   environment: Record<string, string>;
@@ -30,7 +30,7 @@ export interface Serving {
 }
 
 /** @param has_own_executable whether tests may change its owner and rights: usually all places share one file */
-export function newPlace({ has_own_executable = false } = {}): Place {
+export function createInstallation({ has_own_executable = false } = {}): Installation {
   const folder = mkdtempSync(join(tmpdir(), "svc-e2e-"));
   // As executables and data directories usually are: others get there, and no further than the server lets them.
   chmodSync(folder, 0o755);

@@ -2,9 +2,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { newPlace, setUp, until } from "./executable.ts";
+import { createInstallation, setUp, until } from "./executable.ts";
 
-const made = newPlace();
+const made = createInstallation();
 afterAll(() => made.remove());
 
 test("the description, its page and the tools of agents", async () => {

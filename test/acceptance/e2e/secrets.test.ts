@@ -6,7 +6,7 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { newPlace, start } from "../../cli/program.ts";
+import { createCliEnvironment, start } from "../../cli/program.ts";
 import { until } from "../../support/harness.ts";
 import { Browser, startIdentityProvider } from "../../support/peers/identity-provider.ts";
 import { readFiles } from "../../support/stored.ts";
@@ -14,7 +14,7 @@ import { readFiles } from "../../support/stored.ts";
 const secretOf = (what: string) => `zq7-${what}-${Bun.randomUUIDv7()}`;
 
 test("no secret of the server is in its files, log, lists or backups", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const going = start(place, ["serve", "--port", "0", "--json"], {
     SVC_LOG_LEVEL: "trace",
     SVC_ALLOWED_TARGETS: "127.0.0.1",

@@ -1,12 +1,12 @@
 /** Features that need bundled files, with the executable alone in an empty folder: mail, licenses, XML. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { CERTIFICATE, MAIL_USER, startMailServer } from "../../support/peers/mail-server.ts";
-import { newPlace, type Place } from "./executable.ts";
+import { createInstallation, type Installation } from "./executable.ts";
 
-let place: Place;
+let place: Installation;
 
 beforeEach(() => {
-  place = newPlace();
+  place = createInstallation();
 });
 afterEach(() => place.remove());
 

@@ -2,19 +2,19 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { sleepingReader } from "../../support/event-stream.ts";
-import { newPlace, type Place, type Serving, setUp, until } from "./executable.ts";
+import { createInstallation, type Installation, type Serving, setUp, until } from "./executable.ts";
 
 const MB = 1_000_000;
 const STREAM_MB = 400;
 /** Largest growth of the server's memory during a stream that nobody reads. */
 const MOST_MB = 200;
 
-let place: Place;
+let place: Installation;
 let server: Serving;
 let token: string;
 
 beforeAll(async () => {
-  place = newPlace();
+  place = createInstallation();
   server = await place.serve({ env: { SVC_MAX_STREAM_MB: "500", SVC_MAX_RESULT_MB: "500" } });
   token = await setUp(server);
 });

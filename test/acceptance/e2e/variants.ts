@@ -2,7 +2,7 @@
 import { chownSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { detectSandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
-import { newPlace, type Place, type Serving, setUp } from "./executable.ts";
+import { createInstallation, type Installation, type Serving, setUp } from "./executable.ts";
 import { clientOf, type ScriptClient } from "./scripts.ts";
 
 export interface Variant {
@@ -51,7 +51,7 @@ export function variants(): Variant[] {
 }
 
 /** Without any walls. */
-export function unwalled(): Variant[] {
+export function listUnsandboxedVariants(): Variant[] {
   const env = { SVC_SANDBOX: "off" };
   return variants()
     .filter(({ name }) => name.endsWith("without Landlock"))
@@ -64,15 +64,15 @@ export function unwalled(): Variant[] {
 }
 
 /** A place whose files belong to whom the server runs as. */
-export function placeOf({ under }: Pick<Variant, "under">): Place {
-  const place = newPlace({ has_own_executable: true });
+export function createVariantPlace({ under }: Pick<Variant, "under">): Installation {
+  const place = createInstallation({ has_own_executable: true });
   if (under.includes("setpriv"))
     for (const path of [place.folder, join(place.folder, "svc")]) chownSync(path, NOBODY, NOBODY);
   return place;
 }
 
 export interface Started {
-  place: Place;
+  place: Installation;
   server: Serving;
   scripts: ScriptClient;
   /** Ends the server in this way, and starts it again. */
@@ -80,7 +80,7 @@ export interface Started {
 }
 
 export async function startVariant(variant: Variant, env: Record<string, string> = {}): Promise<Started> {
-  const place = placeOf(variant);
+  const place = createVariantPlace(variant);
   const serve = () => place.serve({ env: { ...variant.env, ...env }, under: variant.under });
   const server = await serve();
   const token = await setUp(server);

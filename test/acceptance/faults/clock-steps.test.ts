@@ -9,7 +9,14 @@ import { handlerCalls } from "../../../src/features/triggers/handlers/tables.ts"
 import { StorageFull } from "../../../src/lib/errors.ts";
 import { MAX_TIMER_MS } from "../../../src/platform/loops/alarm.ts";
 import { jobs } from "../../../src/platform/queue/tables.ts";
-import { type Ask, deploy, expectOk, openFolder, startTestServer, until } from "../../support/harness.ts";
+import {
+  type Ask,
+  createTemporaryFolder,
+  deploy,
+  expectOk,
+  startTestServer,
+  until,
+} from "../../support/harness.ts";
 
 setDefaultTimeout(90_000);
 /** Servers of a PostgreSQL go by its clock: test/database/clock.test.ts. */
@@ -67,7 +74,7 @@ own("set forward: what has become due meanwhile begins within the longest timer"
 });
 
 own("set back: delays, schedules and sleeping flows do not wait for the time to come again", async () => {
-  const folder = openFolder("svc-clock-");
+  const folder = createTemporaryFolder("svc-clock-");
   await using server = await startTestServer({ sandbox_write: folder });
   const { app } = server.server;
   const { ask } = await server.workspace();

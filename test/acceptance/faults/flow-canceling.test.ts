@@ -7,24 +7,24 @@ import { expectOk, until } from "../../support/harness.ts";
 import {
   ask,
   childOf,
+  createGate,
   ended,
   gate,
   identity,
   jobs,
   js,
+  listNumbers,
   loop,
-  newGate,
-  numbers,
-  openFlowLife,
   push,
+  SQUARE_STEP,
   script,
   server,
-  square,
+  setUpFlowLife,
   start,
   unfinished,
 } from "./flow-life-setup.ts";
 
-openFlowLife();
+setUpFlowLife();
 
 async function get(id: string, as = ask): Promise<any> {
   return (await expectOk(as("GET", `${jobs}_u/get/${id}`))).json();
@@ -32,7 +32,7 @@ async function get(id: string, as = ask): Promise<any> {
 
 describe("canceling", () => {
   test("works at any moment and leaves nothing behind", async () => {
-    const inner = await push([identity("a"), loop("l", [square, identity("z")], { parallel: true })]);
+    const inner = await push([identity("a"), loop("l", [SQUARE_STEP, identity("z")], { parallel: true })]);
     const call = {
       id: "f",
       value: { type: "flow", path: inner, input_transforms: { items: js("flow_input.items") } },
@@ -40,11 +40,11 @@ describe("canceling", () => {
     const path = await push([
       script("a", "export const main = () => 1"),
       call,
-      loop("m", [square], { parallel: true }),
+      loop("m", [SQUARE_STEP], { parallel: true }),
       identity("e"),
     ]);
     for (let round = 0; round < 12; round++) {
-      const id = await start(path, { items: numbers(10) });
+      const id = await start(path, { items: listNumbers(10) });
       await Bun.sleep(round * 7);
       const canceled = await ask("POST", `${jobs}_u/queue/cancel/${id}`, { reason: "enough" });
       expect(canceled.status).toBe(200);
@@ -58,7 +58,7 @@ describe("canceling", () => {
   test("a scheduled flow, or one blocked by its concurrency limit, ends at once; the next one gets its slot", async () => {
     const path = await push([gate("g")], { concurrent_limit: 1 });
     const scheduled = await start(path, {}, "?scheduled_in_secs=600");
-    const file = newGate();
+    const file = createGate();
     const first = await start(path, { file });
     await childOf(first, "g");
     const second = await start(path, { file });
@@ -75,9 +75,9 @@ describe("canceling", () => {
 
   test("a canceled flow releases its concurrency slot", async () => {
     const path = await push([gate("g")], { concurrent_limit: 1 });
-    const first = await start(path, { file: newGate() });
+    const first = await start(path, { file: createGate() });
     await childOf(first, "g");
-    const file = newGate();
+    const file = createGate();
     await Bun.write(file, "");
     const second = await start(path, { file });
     await expectOk(ask("POST", `${jobs}_u/queue/cancel/${first}`, {}));
@@ -89,7 +89,7 @@ describe("canceling", () => {
     const path = await push([
       { id: "f", value: { type: "flow", path: inner, input_transforms: { file: js("flow_input.file") } } },
     ]);
-    const id = await start(path, { file: newGate() });
+    const id = await start(path, { file: createGate() });
     const nested = await childOf(id, "f");
     const leaf = await childOf(nested, "g");
     await expectOk(ask("POST", `${jobs}_u/queue/cancel/${nested}`, { reason: "not this" }));
@@ -101,7 +101,7 @@ describe("canceling", () => {
 
   test("ends scripts that run in a parallel loop", async () => {
     const path = await push([loop("l", [gate("g"), identity("z")], { parallel: true })]);
-    const id = await start(path, { items: numbers(6), file: newGate() });
+    const id = await start(path, { items: listNumbers(6), file: createGate() });
     const running = () =>
       server.server.app.db.read
         .select({ id: jobTable.id })
@@ -119,14 +119,14 @@ describe("canceling", () => {
 
   test("a step that runs, or is queued", async () => {
     const path = await push([gate("g")]);
-    const id = await start(path, { file: newGate() });
+    const id = await start(path, { file: createGate() });
     await expectOk(ask("POST", `${jobs}_u/queue/cancel/${await childOf(id, "g")}`, {}));
     expect((await ended(id)).result.error).toMatchObject({ name: "Canceled", step_id: "g" });
 
     const limited = gate("g");
     Object.assign(limited.value, { concurrent_limit: 1, custom_concurrency_key: "one-gate" });
     const waiting = await push([limited]);
-    const file = newGate();
+    const file = createGate();
     const first = await start(waiting, { file });
     await childOf(first, "g");
     const second = await start(waiting, { file });
@@ -146,7 +146,7 @@ describe("canceling", () => {
 
 test("rejects another flow with the id of a running one, which continues", async () => {
   const path = await push([gate("g"), identity("e")]);
-  const file = newGate();
+  const file = createGate();
   const id = await start(path, { file });
   await childOf(id, "g");
   const again = await ask("POST", `${jobs}/run/f/${path}?job_id=${id}`, { file });
@@ -158,7 +158,7 @@ test("rejects another flow with the id of a running one, which continues", async
 describe("removing", () => {
   test("keeps a step of a running flow; of a completed one, all data is deleted", async () => {
     const path = await push([identity("a"), gate("g"), loop("l", [identity("i")])]);
-    const file = newGate();
+    const file = createGate();
     const id = await start(path, { file, items: [1] });
     const leaf = await childOf(id, "g");
     const { flow_status } = await get(id);
@@ -173,7 +173,7 @@ describe("removing", () => {
   });
 
   test("keeps a flow readable after its data was deleted", async () => {
-    const id = await start(await push([loop("l", [square, identity("z")])]), { items: [2] });
+    const id = await start(await push([loop("l", [SQUARE_STEP, identity("z")])]), { items: [2] });
     const job = await ended(id);
     const frame = job.flow_status.modules[0].flow_jobs[0];
     expect((await get(frame)).flow_status).toBeDefined();

@@ -6,8 +6,8 @@ import { and, eq, ne } from "drizzle-orm";
 import { jobs as jobTable } from "../../../src/platform/queue/tables.ts";
 import {
   type Ask,
+  createTemporaryFolder,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -19,7 +19,7 @@ let folder: string;
 
 export const jobs = "/w/acme/jobs";
 export const js = (expr: string) => ({ type: "javascript", expr });
-export const fixed = (value: unknown) => ({ type: "static", value });
+export const createStaticInput = (value: unknown) => ({ type: "static", value });
 export const script = (id: string, content: string, inputs: object = {}, more: object = {}) => ({
   id,
   value: { type: "rawscript", language: "bun", content, input_transforms: inputs },
@@ -30,10 +30,10 @@ export const loop = (id: string, modules: object[], more: object = {}) => ({
   id,
   value: { type: "forloopflow", iterator: js("flow_input.items"), skip_failures: false, modules, ...more },
 });
-export const squareAs = (id: string) =>
+export const createSquareStep = (id: string) =>
   script(id, "export const main = (v: number) => v * v", { v: js("flow_input.iter.value") });
-export const square = squareAs("i");
-export const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+export const SQUARE_STEP = createSquareStep("i");
+export const listNumbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 /** A step that runs until a file is there. */
 export const gate = (id: string) =>
@@ -43,7 +43,7 @@ export const gate = (id: string) =>
     { file: js("flow_input.file") },
   );
 let gates = 0;
-export const newGate = () => join(folder, `gate-${++gates}`);
+export const createGate = () => join(folder, `gate-${++gates}`);
 
 export let count = 0;
 export async function push(modules: object[], more: object = {}, as = ask): Promise<string> {
@@ -79,8 +79,8 @@ export const unfinished = async (root: string) =>
   ).length;
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openFlowLife(): void {
-  folder = openFolder("svc-flow-life-");
+export function setUpFlowLife(): void {
+  folder = createTemporaryFolder("svc-flow-life-");
   beforeAll(async () => {
     server = await startTestServer({ workers: 4 });
     ({ ask } = await server.workspace());

@@ -4,22 +4,22 @@ import { expectOk, until } from "../../support/harness.ts";
 import {
   ask,
   count,
+  createStaticInput,
   ended,
-  fixed,
   identity,
   jobs,
   js,
+  listNumbers,
   loop,
-  numbers,
-  openFlowLife,
   push,
+  SQUARE_STEP,
   script,
-  square,
+  setUpFlowLife,
   start,
   unfinished,
 } from "./flow-life-setup.ts";
 
-openFlowLife();
+setUpFlowLife();
 
 async function result(path: string, args: object = {}): Promise<any> {
   return (await expectOk(ask("POST", `${jobs}/run_wait_result/f/${path}`, args))).json();
@@ -29,11 +29,11 @@ describe("loops of steps without a process", () => {
   test.each([5, 2_500])(
     "%i identities at once",
     async (many) => {
-      const items = numbers(many);
+      const items = listNumbers(many);
       const path = await push([loop("l", [identity("i")], { parallel: true })]);
       expect((await result(path, { items })).length).toBe(many);
       const nested = await push([
-        loop("l", [{ id: "b", value: { type: "branchone", branches: [], default: [square] } }]),
+        loop("l", [{ id: "b", value: { type: "branchone", branches: [], default: [SQUARE_STEP] } }]),
       ]);
       expect(await result(nested, { items: items.slice(0, 3) })).toEqual([0, 1, 4]);
     },
@@ -43,7 +43,7 @@ describe("loops of steps without a process", () => {
   test("a loop with too many frames for one transaction continues in further ones", async () => {
     const empty = { id: "b", value: { type: "branchone", branches: [], default: [identity("x")] } };
     const path = await push([loop("l", [empty, identity("y")])]);
-    const all = await result(path, { items: numbers(700) });
+    const all = await result(path, { items: listNumbers(700) });
     expect(all.length).toBe(700);
   }, 30_000);
 
@@ -115,7 +115,7 @@ test("many concurrent flows, each with loops, branches and sleeps, complete corr
       "a",
       "export const main = (n: number) => n + 1",
       { n: js("flow_input.n") },
-      { sleep: fixed(0.05) },
+      { sleep: createStaticInput(0.05) },
     ),
     loop(
       "l",
@@ -140,7 +140,7 @@ test("many concurrent flows, each with loops, branches and sleeps, complete corr
       b: js("results.b"),
     }),
   ]);
-  const items = numbers(8);
-  const answers = await Promise.all(numbers(30).map((n) => result(path, { n, items })));
-  expect(answers).toEqual(numbers(30).map((n) => [28 + 8 * (n + 1), 2]));
+  const items = listNumbers(8);
+  const answers = await Promise.all(listNumbers(30).map((n) => result(path, { n, items })));
+  expect(answers).toEqual(listNumbers(30).map((n) => [28 + 8 * (n + 1), 2]));
 }, 60_000);

@@ -4,31 +4,31 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { jobs as jobTable } from "../../../src/platform/queue/tables.ts";
-import { createDatabase, openFolder, startTestServer } from "../../support/harness.ts";
+import { createDatabase, createTemporaryFolder, startTestServer } from "../../support/harness.ts";
 import {
   childOf,
+  createGate,
+  createSquareStep,
+  createStaticInput,
   ended,
-  fixed,
   gate,
   identity,
   js,
+  listNumbers,
   loop,
-  newGate,
-  numbers,
-  openFlowLife,
   push,
+  SQUARE_STEP,
   script,
   server,
-  square,
-  squareAs,
+  setUpFlowLife,
   start,
 } from "./flow-life-setup.ts";
 
-openFlowLife();
+setUpFlowLife();
 
 /** A data directory, and on PostgreSQL a database, that outlives a server. */
 async function lasting() {
-  const data_dir = openFolder("svc-flow-life-");
+  const data_dir = createTemporaryFolder("svc-flow-life-");
   const database = process.env.DATABASE_URL
     ? await createDatabase(process.env.DATABASE_URL, "migrated")
     : undefined;
@@ -44,15 +44,15 @@ async function lasting() {
 
 test("after a crash in the middle, the next start resumes the operation", async () => {
   const { remove, ...place } = await lasting();
-  const file = newGate();
+  const file = createGate();
   try {
     let host = await startTestServer({ ...place, drain_s: 0 });
     const { token } = await host.workspace();
     const path = await push(
       [
-        script("a", "export const main = () => 1", {}, { sleep: fixed(0.5) }),
+        script("a", "export const main = () => 1", {}, { sleep: createStaticInput(0.5) }),
         gate("g"),
-        loop("l", [square, gate("h")], { parallel: true }),
+        loop("l", [SQUARE_STEP, gate("h")], { parallel: true }),
       ],
       {},
       host.as(token),
@@ -82,7 +82,7 @@ test("a step whose worker was lost too often fails its flow; another one runs ag
   try {
     let host = await startTestServer({ ...place, drain_s: 0 });
     const { token } = await host.workspace();
-    const file = newGate();
+    const file = createGate();
     const path = await push([gate("g")], {}, host.as(token));
     const ids = [
       await start(path, { file }, "", host.as(token)),
@@ -126,23 +126,23 @@ test.skipIf(!process.env.DATABASE_URL)(
   "two servers work on the same runs",
   async () => {
     const { remove, ...place } = await lasting();
-    const other_dir = openFolder("svc-flow-life-");
+    const other_dir = createTemporaryFolder("svc-flow-life-");
     try {
       const one = await startTestServer({ ...place, workers: 2 });
       const { token } = await one.workspace();
       const two = await startTestServer({ ...place, data_dir: other_dir, workers: 2 });
       const path = await push(
         [
-          script("a", "export const main = () => 1", {}, { sleep: fixed(0.05) }),
-          loop("l", [square, identity("z")], { parallel: true }),
-          loop("m", [squareAs("j")], { parallel: true }),
+          script("a", "export const main = () => 1", {}, { sleep: createStaticInput(0.05) }),
+          loop("l", [SQUARE_STEP, identity("z")], { parallel: true }),
+          loop("m", [createSquareStep("j")], { parallel: true }),
         ],
         {},
         one.as(token),
       );
-      const items = numbers(20);
+      const items = listNumbers(20);
       const ids = await Promise.all(
-        numbers(8).map((n) => start(path, { items }, "", (n % 2 ? one : two).as(token))),
+        listNumbers(8).map((n) => start(path, { items }, "", (n % 2 ? one : two).as(token))),
       );
       for (const id of ids) {
         expect(await ended(id, one.as(token))).toMatchObject({
@@ -168,7 +168,7 @@ test.skipIf(Boolean(process.env.DATABASE_URL))(
       gate("g"),
       script("b", "export const main = (r: unknown) => [r]", { r: js("results.g") }),
     ]);
-    const file = newGate();
+    const file = createGate();
     const id = await start(path, { file });
     await childOf(id, "g");
     const other = new Database(join(server.data_dir, "svc.db"));

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { makeReadable } from "../../../src/engines/runner/sandbox/users/make-readable.ts";
 import {
   type Ask,
+  createTemporaryFolder,
   deploy,
-  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -139,7 +139,7 @@ function main(string $name = 'nobody') {
       { name: "some/greeting", version: "1.0.0", code: code("hello") },
       { name: "some/greeting", version: "1.2.0", code: code("good day") },
     ]);
-    process.env.COMPOSER_HOME = openFolder("svc-composer-home-");
+    process.env.COMPOSER_HOME = createTemporaryFolder("svc-composer-home-");
     const settings = {
       repositories: [
         { type: "composer", url: repository.url.replace("//", "//ann:not-for-scripts@") },

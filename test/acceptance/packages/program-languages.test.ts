@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { PROGRAMS } from "../../../src/engines/languages/programs/table.ts";
 import {
   type Ask,
+  createTemporaryFolder,
   deploy,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -192,7 +192,7 @@ test.skipIf(!Bun.which("php"))(
   "PHP in a folder of other things can be run, and sees none of these",
   async () => {
     const { PATH } = process.env;
-    const folder = openFolder("svc-php-");
+    const folder = createTemporaryFolder("svc-php-");
     const [bin, secret] = [join(folder, "bin"), join(folder, "secret")];
     mkdirSync(bin);
     copyFileSync(realpathSync(Bun.which("php")!), join(bin, "php"));

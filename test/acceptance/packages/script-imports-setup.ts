@@ -34,14 +34,14 @@ export const run = async (path: string, args = {}) => {
 };
 
 /** Runs a script until its result is the expected one: importers are resolved again in the background. */
-export const untilRunGives = (path: string, result: unknown) =>
+export const awaitResult = (path: string, result: unknown) =>
   until(
     async () => (Bun.deepEquals(await run(path), result) ? true : undefined),
     `${path} to give ${result}`,
   );
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openImports(): void {
+export function setUpImports(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());

@@ -5,9 +5,9 @@ import { completeLock } from "../../../src/features/code/scripts/imports/locking
 import { closeTemporarily, reopenWorkspace } from "../../../src/features/tenancy/workspaces/gate.ts";
 import { jobs } from "../../../src/platform/queue/tables.ts";
 import { until } from "../../support/harness.ts";
-import { ask, deploy, openImports, run, type Status, server, untilRunGives } from "./script-imports-setup.ts";
+import { ask, awaitResult, deploy, run, type Status, server, setUpImports } from "./script-imports-setup.ts";
 
-openImports();
+setUpImports();
 
 describe("TypeScript", () => {
   const written: [name: string, specifier: string][] = [
@@ -132,8 +132,8 @@ describe("an import", () => {
       expect(missing.lock_error_logs).toContain("there is no script f/lib/nobody");
       await deploy("f/lib/shape", 'export const shape = "round";');
       await deploy("f/lib/link", 'export const word = "alone";');
-      await untilRunGives("f/app/packages", "round");
-      await untilRunGives("f/app/linked", "alone");
+      await awaitResult("f/app/packages", "round");
+      await awaitResult("f/app/linked", "alone");
     } finally {
       await set(null);
     }
@@ -173,7 +173,7 @@ describe("an import", () => {
     expect(await run("f/app/bill")).toBe(5);
     const first = (await ask("GET", "/w/acme/scripts/get/p/f/app/bill")).json();
     await deploy("f/lib/price", "export const price = 2;");
-    await untilRunGives("f/app/bill", 10);
+    await awaitResult("f/app/bill", 10);
     const now = (await ask("GET", "/w/acme/scripts/get/p/f/app/bill")).json();
     expect(now.parent_hashes).toEqual([first.hash]);
     expect(now.content).toBe(first.content);

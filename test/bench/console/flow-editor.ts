@@ -4,10 +4,10 @@
  */
 
 import { openBrowser, visit } from "../../acceptance/console/browser.ts";
-import { fill } from "../../acceptance/console/filled.ts";
-import { newPlace } from "../../acceptance/e2e/executable.ts";
+import { createSampleWorkspace } from "../../acceptance/console/filled.ts";
+import { createInstallation } from "../../acceptance/e2e/executable.ts";
 import { findLongestTask } from "../tools/page-tasks.ts";
-import { pan, watchPage } from "../tools/page-work.ts";
+import { panPage, watchPage } from "../tools/page-work.ts";
 
 const STEPS = 500;
 const FRAMES = 120;
@@ -28,10 +28,10 @@ const ZOOM = (labels: string[]) => `(async () => {
   }
 })()`;
 
-const place = newPlace();
+const place = createInstallation();
 const [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
 try {
-  const filled = await fill(serving);
+  const filled = await createSampleWorkspace(serving);
   const modules = Array.from({ length: STEPS }, (_, index) => ({
     id: `s${index}`,
     value: {
@@ -75,12 +75,12 @@ try {
   });
   await ann.open(`/w/acme/draw/${LOOPS}`);
   await page.locator(`.step[data-step="l${loops.length - 1}"]`).waitFor();
-  await measure("a frame while panning over loops", () => pan(page, FRAMES), FRAMES);
+  await measure("a frame while panning over loops", () => panPage(page, FRAMES), FRAMES);
   await measure(`open ${STEPS} steps`, async () => {
     await ann.open(`/w/acme/draw/${PATH}`);
     await page.locator(`.step[data-step="s${STEPS - 1}"]`).waitFor();
   });
-  await measure("a frame while panning", () => pan(page, FRAMES), FRAMES);
+  await measure("a frame while panning", () => panPage(page, FRAMES), FRAMES);
   const zooms = ["Zoom out", "Zoom out", "Zoom in", "Zoom in"];
   await measure("zoom", () => page.evaluate(ZOOM(zooms)), zooms.length);
   await page.locator('.step[data-step="s0"]').click();

@@ -7,10 +7,10 @@
  */
 import type { Page } from "playwright-core";
 import { openBrowser, type Visit, visit } from "../../acceptance/console/browser.ts";
-import { type Filled, fill } from "../../acceptance/console/filled.ts";
-import { newPlace } from "../../acceptance/e2e/executable.ts";
+import { createSampleWorkspace, type SampleWorkspace } from "../../acceptance/console/filled.ts";
+import { createInstallation } from "../../acceptance/e2e/executable.ts";
 import { storeJobs } from "../../support/many-jobs.ts";
-import { pan, watchPage, watchPaint } from "../tools/page-work.ts";
+import { panPage, watchPage, watchPaint } from "../tools/page-work.ts";
 
 const quick = process.argv.includes("--quick");
 const RUNS = quick ? 10_000 : 1_000_000;
@@ -24,13 +24,13 @@ const LARGE = "f/finance/large";
 
 const named = process.argv.slice(2).filter((each) => !each.startsWith("--"));
 
-const place = newPlace();
+const place = createInstallation();
 const [serving, browser] = await Promise.all([
   place.serve({ env: { JOB_RETENTION_SECS: "0", SVC_MAX_LOG_MB: "150" } }),
   openBrowser(),
 ]);
 try {
-  const filled = await fill(serving);
+  const filled = await createSampleWorkspace(serving);
   for (const [name, part] of Object.entries({ home, flow: largeFlow, log: largeLog, runs, live: liveRuns }))
     if (named.length === 0 || named.includes(name)) await onPage(filled, part);
 } finally {
@@ -39,7 +39,10 @@ try {
 }
 
 /** Calls with a visit of its own: what one page leaves in the browser is not counted to the next. */
-async function onPage(filled: Filled, work: (seen: Visit, filled: Filled) => Promise<void>): Promise<void> {
+async function onPage(
+  filled: SampleWorkspace,
+  work: (seen: Visit, filled: SampleWorkspace) => Promise<void>,
+): Promise<void> {
   await using seen = await visit(browser, serving.url, { token: filled.token });
   seen.page.setDefaultTimeout(120_000);
   await work(seen, filled);
@@ -107,7 +110,7 @@ async function runs(seen: Visit): Promise<void> {
   console.log(`${many}: heap ${(await heapMb()).toFixed(1)} MB`);
 }
 
-async function largeLog(seen: Visit, filled: Filled): Promise<void> {
+async function largeLog(seen: Visit, filled: SampleWorkspace): Promise<void> {
   const { page } = seen;
   const lines = LOG_MB * 10_000;
   await filled.script(
@@ -141,7 +144,7 @@ async function largeLog(seen: Visit, filled: Filled): Promise<void> {
   console.log(`a log of ${LOG_MB} MB: heap ${(await heapMb()).toFixed(1)} MB`);
 }
 
-async function largeFlow(seen: Visit, filled: Filled): Promise<void> {
+async function largeFlow(seen: Visit, filled: SampleWorkspace): Promise<void> {
   const { page } = seen;
   const modules = Array.from({ length: STEPS }, (_, index) => ({
     id: `s${index}`,
@@ -157,7 +160,7 @@ async function largeFlow(seen: Visit, filled: Filled): Promise<void> {
       await ready();
       await usable(page);
     });
-    await measure("  a frame while panning", () => pan(page, FRAMES), FRAMES);
+    await measure("  a frame while panning", () => panPage(page, FRAMES), FRAMES);
     console.log(`  heap ${(await heapMb()).toFixed(1)} MB`);
   };
   await graph("the graph of a flow", `w/acme/flows/${LARGE}`, () => last.waitFor());
@@ -166,7 +169,7 @@ async function largeFlow(seen: Visit, filled: Filled): Promise<void> {
   await graph("the graph of a run", `w/acme/runs/${id}`, () => last.getByText("Succeeded").waitFor());
 }
 
-async function liveRuns(seen: Visit, filled: Filled): Promise<void> {
+async function liveRuns(seen: Visit, filled: SampleWorkspace): Promise<void> {
   const { page } = seen;
   const { heapMb, nodes } = await watchPage(page);
   await seen.open("w/acme/runs");

@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { startPostgres } from "../../support/peers/postgres-server.ts";
 import { median } from "../tools/figures.ts";
 import { load, startServer } from "../tools/processes.ts";
-import { type Cluster, type Costs, simulate } from "../tools/simulation.ts";
+import { type Cluster, type JobCosts, simulate } from "../tools/simulation.ts";
 
 const SCRIPT = "export function main(name: string) {\n  return { hello: name };\n}\n";
 const WARM_UP = 40_000;
@@ -58,7 +58,7 @@ function sum(processes: Map<number, Process>, matches: (pid: number, process: Pr
 }
 
 /** Measures what a job costs. @param database_url of PostgreSQL; undefined: embedded */
-async function measureCosts(database_url: string | undefined): Promise<Costs> {
+async function measureCosts(database_url: string | undefined): Promise<JobCosts> {
   const server = await startServer(database_url === undefined ? {} : { DATABASE_URL: database_url });
   try {
     await server.post("/scripts/create", { path: "u/ann/warm", content: SCRIPT, language: "bun" });
@@ -105,7 +105,7 @@ function measureFlush(folder: string): number {
   return median(took);
 }
 
-function print(costs: Costs, clusters: Omit<Cluster, "clients_per_server">[]): void {
+function print(costs: JobCosts, clusters: Omit<Cluster, "clients_per_server">[]): void {
   const us = (value: number) => `${Math.round(value)} µs`;
   process.stdout.write(
     `a job: server ${us(costs.server_us)}, script ${us(costs.script_us)}, database ${us(costs.database_us)}; flush ${us(costs.flush_us)}\n`,

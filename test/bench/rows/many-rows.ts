@@ -9,7 +9,7 @@ import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { type Bench, startServer } from "../tools/processes.ts";
-import { timed, waited } from "../tools/waits.ts";
+import { measureTime, measureWaits } from "../tools/waits.ts";
 
 const [HISTORY = 1_000_000, QUEUED = 10_000] = process.argv.slice(2, 4).map(Number);
 const WANTED = process.argv[4] ?? "";
@@ -44,11 +44,11 @@ async function main(): Promise<void> {
     if (!what.includes(WANTED)) return;
     let isOver = false;
     const waits: Waits = { took: 0, read: [], write: [] };
-    const working = timed(work).finally(() => {
+    const working = measureTime(work).finally(() => {
       isOver = true;
     });
     const probe = async (list: number[], one: () => Promise<unknown>) => {
-      while (!isOver) list.push(await waited(server.pid, one));
+      while (!isOver) list.push(await measureWaits(server.pid, one));
     };
     const value = { value: "1", is_secret: false };
     await Promise.all([

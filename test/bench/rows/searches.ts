@@ -5,7 +5,7 @@
  */
 import { indexJobs, storeJobs } from "../../support/many-jobs.ts";
 import { startServer } from "../tools/processes.ts";
-import { timed, waited } from "../tools/waits.ts";
+import { measureTime, measureWaits } from "../tools/waits.ts";
 
 const JOBS = Number(process.argv[2] ?? 1_000_000);
 const MOST_MS = 100;
@@ -47,12 +47,12 @@ const mostBeside = (idle: number) => Math.max(MOST_MS, 2 * idle);
 /** Reads and writes one after the other while some work lasts. @returns how long each waited at most, in milliseconds */
 async function beside(work: () => Promise<unknown>) {
   let isOver = false;
-  const working = timed(work).finally(() => {
+  const working = measureTime(work).finally(() => {
     isOver = true;
   });
   const longest = { read: 0, write: 0 };
   const probe = async (what: "read" | "write", one: () => Promise<unknown>) => {
-    while (!isOver) longest[what] = Math.max(longest[what], await waited(server.pid, one));
+    while (!isOver) longest[what] = Math.max(longest[what], await measureWaits(server.pid, one));
   };
   await Promise.all([
     probe("read", () => call("/w/acme/variables/get/u/ann/x")),

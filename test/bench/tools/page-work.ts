@@ -41,7 +41,7 @@ export async function watchPage(page: Page): Promise<PageWork> {
 }
 
 /** Scrolls the graph down, a step for each frame that the browser draws. */
-export async function pan(page: Page, frames: number): Promise<void> {
+export async function panPage(page: Page, frames: number): Promise<void> {
   await page.evaluate(`new Promise((done) => {
     const graph = document.querySelector(".graph");
     let left = ${frames};

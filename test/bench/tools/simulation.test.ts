@@ -1,8 +1,8 @@
 /** The simulation agrees with what can be computed by hand. */
 import { expect, test } from "bun:test";
-import { type Cluster, type Costs, simulate } from "./simulation.ts";
+import { type Cluster, type JobCosts, simulate } from "./simulation.ts";
 
-const FREE: Costs = { server_us: 1, script_us: 1, database_us: 1, flush_us: 1 };
+const FREE: JobCosts = { server_us: 1, script_us: 1, database_us: 1, flush_us: 1 };
 const ONE: Cluster = { servers: 1, cores: 4, clients_per_server: 200 };
 
 test.each([

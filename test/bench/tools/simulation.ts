@@ -5,7 +5,7 @@
  */
 
 /** Measured costs of one job, in microseconds of processor time, and of one flush. */
-export interface Costs {
+export interface JobCosts {
   /** Of the server's thread. */
   server_us: number;
   /** Of the script's process, its code included. */
@@ -83,7 +83,7 @@ function createRandom(): () => number {
   };
 }
 
-export function simulate(costs: Costs, { servers, cores, clients_per_server }: Cluster): Prediction {
+export function simulate(costs: JobCosts, { servers, cores, clients_per_server }: Cluster): Prediction {
   const agenda = new Agenda();
   const random = createRandom();
   const varied = (mean: number) => -Math.log(random()) * mean;

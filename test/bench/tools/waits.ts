@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 
 /** Returns the milliseconds that work takes. */
-export async function timed(work: () => Promise<unknown>): Promise<number> {
+export async function measureTime(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work();
   return performance.now() - began;
@@ -14,9 +14,9 @@ function crowdedOut(pid: number): number {
 }
 
 /** Returns how long a call waited, but for what the rest of the machine has taken meanwhile. */
-export async function waited(server_pid: number, work: () => Promise<unknown>): Promise<number> {
+export async function measureWaits(server_pid: number, work: () => Promise<unknown>): Promise<number> {
   const lost = () => crowdedOut(server_pid) + crowdedOut(process.pid);
   const before = lost();
-  const took = await timed(work);
+  const took = await measureTime(work);
   return Math.max(0, took - (lost() - before));
 }

@@ -1,7 +1,7 @@
 /** `svc api`: the door to every operation, the three ways the service is reached. */
 import { expect, test } from "bun:test";
 import { startTestServer } from "../../support/harness.ts";
-import { newPlace, type Place, type RunOptions, told } from "../program.ts";
+import { type CliEnvironment, createCliEnvironment, formatError, type RunOptions } from "../program.ts";
 
 interface Line extends RunOptions {
   words: string[];
@@ -35,27 +35,27 @@ const LINES: Line[] = [
   {
     words: [MAKE, "-d", "{"],
     code: 2,
-    err: told(
+    err: formatError(
       "--data is not JSON: JSON Parse error: Expected '}'",
       "for another kind of body say which: -H 'content-type: text/plain'",
     ),
   },
-  { words: [], code: 2, err: told("the path is missing", LIST_HINT) },
-  { words: ["POST"], code: 2, err: told("the path is missing", LIST_HINT) },
+  { words: [], code: 2, err: formatError("the path is missing", LIST_HINT) },
+  { words: ["POST"], code: 2, err: formatError("the path is missing", LIST_HINT) },
   {
     words: ["FETCH", "version"],
     code: 2,
-    err: told("FETCH is not a method of HTTP", "use GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS"),
+    err: formatError("FETCH is not a method of HTTP", "use GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS"),
   },
   {
     words: ["https://example.org/api/version"],
     code: 2,
-    err: told("the path must be one below /api, without the server", LIST_HINT),
+    err: formatError("the path must be one below /api, without the server", LIST_HINT),
   },
   {
     words: ["version", "--query", "a"],
     code: 2,
-    err: told("--query a: must be a name and a value", "such as --query per_page=5"),
+    err: formatError("--query a: must be a name and a value", "such as --query per_page=5"),
   },
   {
     words: ["--list", "folders/get/"],
@@ -63,7 +63,7 @@ const LINES: Line[] = [
   },
 ];
 
-async function runAll(place: Place, common: string[]): Promise<void> {
+async function runAll(place: CliEnvironment, common: string[]): Promise<void> {
   await place.file("two.json", '{"name":"two"}');
   const made = [
     ["user", "create", "--email", "ann@example.org", "--password", "correct-horse"],
@@ -79,12 +79,12 @@ async function runAll(place: Place, common: string[]): Promise<void> {
 }
 
 test("on the data directory itself", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await runAll(place, []);
 }, 60_000);
 
 test("an answer that takes long is waited for at the socket, by one job", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace("acme");
   const content = "export const main = async () => (await Bun.sleep(13_000), 'slept');";
@@ -96,13 +96,13 @@ test("an answer that takes long is waited for at the socket, by one job", async 
 }, 40_000);
 
 test("through the socket of its server", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using _ = await startTestServer({ data_dir: place.data_dir });
   await runAll(place, []);
 }, 60_000);
 
 test("over HTTP; an unknown token exits with 3", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer();
   const { token } = await server.user("operator", { super_admin: true });
   await runAll(place, ["--url", server.url, "--token", token]);

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { newPlace } from "../program.ts";
+import { createCliEnvironment } from "../program.ts";
 
 const JOB = "01890a5d-ac96-774b-bcce-b302099a8057";
-const place = newPlace();
+const place = createCliEnvironment();
 let server: TestServer;
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ test.each(LINES)("svc %j", async (words, offered) => {
 });
 
 test("a data directory without a server is not opened", async () => {
-  using other = newPlace();
+  using other = createCliEnvironment();
   const { code, out, err } = await other.svc(["__complete", "--", "script", "show", ""]);
   expect({ code, out, err, made: await Bun.file(join(other.data_dir, "svc.lock")).exists() }).toEqual({
     code: 0,

@@ -3,10 +3,15 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { newPlace, type Place, told } from "../program.ts";
+import { type CliEnvironment, createCliEnvironment, formatError } from "../program.ts";
 
 /** Runs a command in a folder of the place, with no data directory named. */
-async function runIn(place: Place, folder: string, args: string[], env: Record<string, string> = {}) {
+async function runIn(
+  place: CliEnvironment,
+  folder: string,
+  args: string[],
+  env: Record<string, string> = {},
+) {
   const child = Bun.spawn([...place.program, ...args], {
     cwd: join(place.folder, folder),
     env: { ...place.environment, SVC_DATA_DIR: "", ...env },
@@ -21,7 +26,7 @@ async function runIn(place: Place, folder: string, args: string[], env: Record<s
 const INIT = ["init", "--email", "ann@example.org", "--password", "correct-horse", "--workspace", "acme"];
 
 test("in a folder without a data directory, commands say so and create nothing", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   mkdirSync(join(place.folder, "e"));
   const here = realpathSync(join(place.folder, "e"));
   const asking = [
@@ -38,7 +43,7 @@ test("in a folder without a data directory, commands say so and create nothing",
       words,
       code: 3,
       out: "",
-      err: told(
+      err: formatError(
         `no server and no data: no .svc in ${here} or above`,
         "svc init makes one here; elsewhere: --data-dir, SVC_DATA_DIR, or svc login <url>",
       ),
@@ -48,13 +53,13 @@ test("in a folder without a data directory, commands say so and create nothing",
   expect(named).toEqual({
     code: 3,
     out: "",
-    err: told(`there is no data directory ${here}/typo`, `svc init --data-dir ${here}/typo makes it`),
+    err: formatError(`there is no data directory ${here}/typo`, `svc init --data-dir ${here}/typo makes it`),
   });
   for (const name of [".svc", "typo"]) expect(existsSync(join(here, name))).toBe(false);
 }, 60_000);
 
 test("the nearest .svc above is used, else the one created by svc init", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   for (const folder of ["a/b/c", "elsewhere"]) mkdirSync(join(place.folder, folder), { recursive: true });
   const made = await runIn(place, "a", [...INIT, "--listen", "127.0.0.1:0", "--no-start"]);
   expect({ code: made.code, err: made.code === 0 ? "" : made.err }).toEqual({ code: 0, err: "" });

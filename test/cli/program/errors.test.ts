@@ -1,15 +1,15 @@
 /** Messages when the service refuses or is unreachable: cause, place and remedy, never a stack trace. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestServer, type TestServer } from "../../support/harness.ts";
-import { type Ended, newPlace, type Place, told } from "../program.ts";
+import { type CliEnvironment, type CommandResult, createCliEnvironment, formatError } from "../program.ts";
 
 describe("of a server", () => {
   let server: TestServer;
-  let place: Place;
+  let place: CliEnvironment;
   let outsider: string;
   beforeAll(async () => {
     server = await startTestServer();
-    place = newPlace();
+    place = createCliEnvironment();
     await server.workspace("acme");
     await server.workspace("shop");
     outsider = (await server.user("outsider")).token;
@@ -20,7 +20,11 @@ describe("of a server", () => {
   });
 
   const here = (args: string[]) => place.svc(args, { env: { SVC_DATA_DIR: server.data_dir } });
-  const refused = (error: string, hint?: string): Ended => ({ code: 1, out: "", err: told(error, hint) });
+  const refused = (error: string, hint?: string): CommandResult => ({
+    code: 1,
+    out: "",
+    err: formatError(error, hint),
+  });
 
   test("rejections exit with 1", async () => {
     const [workspace, owner, id, email, none] = await Promise.all([
@@ -44,7 +48,7 @@ describe("of a server", () => {
   }, 30_000);
 
   test("an excess argument is named", async () => {
-    const error = told(
+    const error = formatError(
       'svc script show takes no argument "u/ann/other"',
       "write svc script show <path>; quote a value that has spaces, or see svc script show --help",
     );
@@ -56,7 +60,7 @@ describe("of a server", () => {
   });
 
   test("a workspace is required if there are several", async () => {
-    const error = told(
+    const error = formatError(
       "there are 2 workspaces: acme, shop",
       "svc workspace use <id> chooses one; --workspace or SVC_WORKSPACE names another",
     );
@@ -81,18 +85,18 @@ describe("of a server", () => {
     ]);
     const give = "log in with svc login, or give a token with --token or SVC_TOKEN";
     const check = "check the token (--token or SVC_TOKEN), and whether it is meant for this workspace";
-    expect(without).toEqual({ code: 3, out: "", err: told("a valid token is needed", give) });
-    expect(wrong).toEqual({ code: 3, out: "", err: told("a valid token is needed", check) });
+    expect(without).toEqual({ code: 3, out: "", err: formatError("a valid token is needed", give) });
+    expect(wrong).toEqual({ code: 3, out: "", err: formatError("a valid token is needed", check) });
     expect(foreign).toEqual({
       code: 3,
       out: "",
-      err: told("not a member of workspace acme", check),
+      err: formatError("not a member of workspace acme", check),
     });
   }, 30_000);
 });
 
 test("an unreachable or other server exits with 3", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const page = () => new Response("<html>Welcome</html>", { headers: { "content-type": "text/html" } });
   await using website = Bun.serve({ port: 0, fetch: page });
   const gone = Bun.serve({ port: 0, fetch: page });
@@ -114,12 +118,12 @@ test("an unreachable or other server exits with 3", async () => {
   expect(other).toEqual({
     code: 3,
     out: "",
-    err: told(`what listens on ${elsewhere} is not svc: it answered 200`, address),
+    err: formatError(`what listens on ${elsewhere} is not svc: it answered 200`, address),
   });
 }, 30_000);
 
 test("a data directory that cannot be created is named", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const file = await place.file("file", "");
   const ended = await place.svc(["serve", "--port", "0", "--data-dir", `${file}/data`]);
   expect(ended).toEqual({ code: 1, out: "", err: expect.stringMatching(/^error: .*file\/data.*\n$/) });

@@ -1,8 +1,8 @@
 /** Every command there is, found as a person finds it: by the helps. Each tells what it does, with an example. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { newPlace, type Place } from "../program.ts";
-import { sitDown } from "../session.ts";
+import { type CliEnvironment, createCliEnvironment } from "../program.ts";
+import { startSession } from "../session.ts";
 
 interface Help {
   words: string[];
@@ -29,7 +29,7 @@ process.stdout.write(JSON.stringify(helps));
 process.exit();
 `;
 
-function allHelps(place: Place): Help[] {
+function allHelps(place: CliEnvironment): Help[] {
   const program = join(import.meta.dir, "../../../cli/program.ts");
   const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", WALK, program], {
     cwd: place.folder,
@@ -49,7 +49,7 @@ function verbsOf(help: string): string[] {
 const descriptionOf = (help: string) => help.split("\n\n")[1] ?? "";
 
 test("every command has a summary and an example, in 80 columns", () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const helps = allHelps(place);
   expect(helps.map(({ words }) => words.join(" "))).toEqual(
     expect.arrayContaining(["serve", "job list", "trigger http create", "workspace settings set"]),
@@ -72,7 +72,7 @@ test("every command has a summary and an example, in 80 columns", () => {
 }, 120_000);
 
 test("help is found on request, and both words for showing work", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const [asked, option] = await Promise.all([
     place.svc(["help", "job", "list"]),
     place.svc(["job", "list", "--help"]),
@@ -96,7 +96,7 @@ test("help is found on request, and both words for showing work", async () => {
 }, 60_000);
 
 test("a typo is answered with a suggestion", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const slips: [words: string[], meant: string][] = [
     [["psuh"], "push"],
     [["comletion"], "completion"],
@@ -115,7 +115,7 @@ test("a typo is answered with a suggestion", async () => {
 }, 60_000);
 
 test("colours are used on terminals only, and not with NO_COLOR", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const ESCAPE = String.fromCharCode(27);
   const commands = [
     ["folder", "--bogus"],
@@ -126,10 +126,10 @@ test("colours are used on terminals only, and not with NO_COLOR", async () => {
   for (const words of commands) {
     const piped = await place.svc(words);
     expect({ words, piped: `${piped.out}${piped.err}`.includes(ESCAPE) }).toEqual({ words, piped: false });
-    using session = sitDown(place, words, { NO_COLOR: "1" });
+    using session = startSession(place, words, { NO_COLOR: "1" });
     expect({ words, painted: PAINT.test((await session.ended()).raw) }).toEqual({ words, painted: false });
   }
-  using painted = sitDown(place, ["folder", "--bogus"]);
+  using painted = startSession(place, ["folder", "--bogus"]);
   expect((await painted.ended()).raw).toMatch(PAINT);
 }, 60_000);
 

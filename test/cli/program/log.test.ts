@@ -4,14 +4,14 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { redactCredentials } from "../../../src/lib/logging/redact.ts";
 import { until } from "../../support/harness.ts";
-import { newPlace, type Place, start } from "../program.ts";
-import { sitDown } from "../session.ts";
+import { type CliEnvironment, createCliEnvironment, start } from "../program.ts";
+import { startSession } from "../session.ts";
 
 setDefaultTimeout(30_000);
 
 const PASSWORD = "correct-horse-battery";
 
-async function serve(place: Place, env: Record<string, string>) {
+async function serve(place: CliEnvironment, env: Record<string, string>) {
   const going = start(place, ["serve", "--port", "0", "--json"], env);
   const said = await going.says('"pid"');
   const url = /^ {2}"url": "(http[^"]+)"/m.exec(said)![1]!;
@@ -26,7 +26,7 @@ const lines = (text: string) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 test("each request is a line at debug, with its id and job, and without credentials", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const email = "ann@example.org";
   await place.svc([
     "user",
@@ -86,7 +86,7 @@ test("each request is a line at debug, with its id and job, and without credenti
 });
 
 test("lines about a job contain the id of its request: for a flow's steps, and after a restart", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.svc(["user", "create", "--email", "ann@example.org", "--password", PASSWORD, "--super-admin"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org"]);
   const first = await serve(place, { SVC_LOG_LEVEL: "debug" });
@@ -137,7 +137,7 @@ test("lines about a job contain the id of its request: for a flow's steps, and a
 });
 
 test("an internal error names its job and the request", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const { going } = await serve(place, {});
   const operator = (path: string, body: object, headers = {}) =>
     fetch(`http://localhost/api${path}`, {
@@ -164,7 +164,7 @@ test("an internal error names its job and the request", async () => {
 });
 
 test("at info, requests leave no line; an internal error leaves one with the request's id", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const { going, url } = await serve(place, {});
   const answer = await fetch(`${url}/api/version`);
   expect(answer.headers.get("x-request-id")).toBeString();
@@ -221,8 +221,8 @@ test("credentials are redacted in every field", async () => {
 });
 
 test("on a terminal, or on request, lines are readable", async () => {
-  using place = newPlace();
-  using session = sitDown(place, ["serve", "--port", "0"]);
+  using place = createCliEnvironment();
+  using session = startSession(place, ["serve", "--port", "0"]);
   await session.sees("svc listens on");
   const { going } = await serve(newPlaceOf(place, "other"), {
     SVC_LOG_LEVEL: "debug",
@@ -235,7 +235,7 @@ test("on a terminal, or on request, lines are readable", async () => {
   expect((await session.ended()).code).toBe(0);
 });
 
-const newPlaceOf = (place: Place, name: string): Place => ({
+const newPlaceOf = (place: CliEnvironment, name: string): CliEnvironment => ({
   ...place,
   environment: { ...place.environment, SVC_DATA_DIR: `${place.folder}/${name}` },
 });
@@ -246,7 +246,7 @@ test.each([
   ["SVC_METRICS", "yes", "must be one of on, off"],
   ["SVC_TRUSTED_PROXIES", "10.0.0.0/99", "is neither an address nor a range"],
 ])("%s=%s is rejected at startup", async (name, value, says) => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const run = await place.svc(["serve", "--port", "0"], { env: { [name]: value } });
   expect([run.code, run.err]).toEqual([1, expect.stringContaining(says)]);
 });

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import metadata from "../../../package.json" with { type: "json" };
 import { PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 import { startTestServer } from "../../support/harness.ts";
-import { newPlace } from "../program.ts";
+import { createCliEnvironment } from "../program.ts";
 
 const HASH = expect.stringMatching(/^[0-9a-f]{16}$/);
 
@@ -31,7 +31,7 @@ const VALUES: [args: string[], value: unknown][] = [
 ];
 
 test("--json prints one JSON value and nothing else", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using _ = await startTestServer({ data_dir: place.data_dir });
   await place.file("twice.ts", "export function main(n: number) { return 2 * n; }");
   await place.file("nothing.ts", "export function main() {}");
@@ -47,7 +47,7 @@ test("--json prints one JSON value and nothing else", async () => {
 }, 30_000);
 
 test("a failed script is shown with its location in the code", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const content = `type Cups = number;\n\nexport function main(cups: Cups) {\n  throw new TypeError("no tea");\n}`;
   const { code, out, err } = await place.svc(["run", await place.file("tea.ts", content), "cups=2"]);
   expect({ code, out }).toEqual({ code: 1, out: "" });
@@ -78,7 +78,7 @@ const COMMANDS = [
 ];
 
 test("every help fits 80 columns, and mentions --json with examples", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const all = [
     [],
     ...COMMANDS,
@@ -110,7 +110,7 @@ test("every help fits 80 columns, and mentions --json with examples", async () =
 }, 30_000);
 
 test("the version, the routes, and the help without a command", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const [version, short, nothing, noVerb, routes, json] = await Promise.all([
     place.svc(["--version"]),
     place.svc(["-V"]),
@@ -132,7 +132,7 @@ test("the version, the routes, and the help without a command", async () => {
 }, 30_000);
 
 test("a slow pipe gets all output", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.file("long.ts", 'export const main = () => "x".repeat(3_000_000)');
   const slow = "import sys, time; time.sleep(1); print(len(sys.stdin.read()))";
   const command = `${place.program.join(" ")} run long.ts --json | python3 -c '${slow}'`;
@@ -145,7 +145,7 @@ test("a slow pipe gets all output", async () => {
 });
 
 test("a script run without a server can call the service", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.file(
     "back.ts",
     "export const main = async () => (await fetch(process.env.BASE_INTERNAL_URL + '/api/version')).text()",

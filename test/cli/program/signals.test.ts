@@ -3,13 +3,13 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startTestServer } from "../../support/harness.ts";
-import { newPlace, start } from "../program.ts";
+import { createCliEnvironment, start } from "../program.ts";
 
 const SLOW = `export async function main() { console.log("at work"); await Bun.sleep(600_000); }`;
 
 test("Ctrl-C cancels the job of run, with and without a server", async () => {
-  using served = newPlace();
-  using alone = newPlace();
+  using served = createCliEnvironment();
+  using alone = createCliEnvironment();
   await using server = await startTestServer({ data_dir: served.data_dir });
   for (const place of [served, alone]) {
     await place.file("slow.ts", SLOW);
@@ -26,7 +26,7 @@ test("Ctrl-C cancels the job of run, with and without a server", async () => {
 }, 30_000);
 
 test("serve prints its address and exits on SIGTERM; a run interrupted by that names its job", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.file("slow.ts", SLOW);
   using serving = start(place, ["serve", "--port", "0", "--json"], { SVC_DRAIN_S: "0" });
   const { url, setup_url, pid } = JSON.parse(await serving.says("\n}\n"));
@@ -47,7 +47,7 @@ test("serve prints its address and exits on SIGTERM; a run interrupted by that n
 }, 30_000);
 
 test("serve that is stopped during its start stops once it is up", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   rmSync(place.data_dir, { recursive: true });
   using serving = start(place, ["serve", "--port", "0"]);
   while (!existsSync(place.data_dir)) await Bun.sleep(1);
@@ -58,7 +58,7 @@ test("serve that is stopped during its start stops once it is up", async () => {
 }, 30_000);
 
 test("serve that waits for its database can be stopped soon", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const asked = Promise.withResolvers<void>();
   using silent = Bun.listen({
     port: 0,
@@ -76,7 +76,7 @@ test("serve that waits for its database can be stopped soon", async () => {
 }, 30_000);
 
 test("demo calls every webhook, and cleans up", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const env = { TMPDIR: place.folder, DATABASE_URL: "postgres://must-not-be-used:1/x" };
   const { code, out } = await place.svc(["demo", "--exit", "--port", "0", "--json"], { env });
   const { workspace, calls } = JSON.parse(out);

@@ -1,11 +1,11 @@
 /** Input and output at a terminal of 80 columns. */
 import { expect, test } from "bun:test";
-import { newPlace } from "../program.ts";
-import { CTRL_C, ENTER, sitDown } from "../session.ts";
+import { createCliEnvironment } from "../program.ts";
+import { CTRL_C, ENTER, startSession } from "../session.ts";
 
 test("user create asks for missing values, and hides the password", async () => {
-  using place = newPlace();
-  using session = sitDown(place, ["user", "create", "--super-admin"]);
+  using place = createCliEnvironment();
+  using session = startSession(place, ["user", "create", "--super-admin"]);
   await session.sees("E-mail");
   session.types(ENTER);
   await session.sees("must not be empty");
@@ -35,16 +35,16 @@ test("user create asks for missing values, and hides the password", async () => 
 }, 30_000);
 
 test("variable set asks for the value; Ctrl-C at a question exits with 130 and changes nothing", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const owner = "ann@example.org";
   await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
-  using asked = sitDown(place, ["variable", "set", "u/ann/region"]);
+  using asked = startSession(place, ["variable", "set", "u/ann/region"]);
   await asked.sees("Value of u/ann/region");
   asked.types(`eu-1${ENTER}`);
   await asked.sees("created u/ann/region");
   expect((await asked.ended()).code).toBe(0);
-  using left = sitDown(place, ["variable", "set", "u/ann/region", "--secret"]);
+  using left = startSession(place, ["variable", "set", "u/ann/region", "--secret"]);
   await left.sees("Value of u/ann/region");
   left.types(`eu-2${CTRL_C}`);
   await left.sees("error: canceled, nothing was done");
@@ -72,8 +72,8 @@ test.each<{ words: string[]; head: string[]; row: string[] }>([
 ])(
   "a list is a table that fits: $words",
   async ({ words, head, row }) => {
-    using place = newPlace();
-    using session = sitDown(place, words);
+    using place = createCliEnvironment();
+    using session = startSession(place, words);
     await session.sees(row[0]!);
     const { code, shown } = await session.ended();
     const lines = shown.trimEnd().split(/\r?\n/);
@@ -87,14 +87,14 @@ test.each<{ words: string[]; head: string[]; row: string[] }>([
 );
 
 test("a job's log begins with its id and sandbox on a terminal; a pipe gets the log alone", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.file("says.ts", `export const main = () => console.log("a word")`);
   const { err, out } = await place.svc(["run", "says.ts", "--json"]);
   const id = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(
     `${err}${out}${(await place.svc(["job", "list"])).out}`,
   )?.[0];
   expect(id).toBeString();
-  using session = sitDown(place, ["job", "logs", id!]);
+  using session = startSession(place, ["job", "logs", id!]);
   await session.sees("a word");
   const { shown } = await session.ended();
   const text = shown.replaceAll(/\s+/g, " ");
@@ -121,7 +121,7 @@ const RED = "\u001b[31m";
 const HARMLESS = new RegExp(`${"\u001b"}\\[([\\d;]*m|\\?(25|2026)[lh]|\\d*[GKA])|[\\r\\n\\t]`, "g");
 
 test("control characters in texts of jobs and users are escaped on a terminal; a pipe gets them unchanged", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const said = JSON.stringify(`${RED}red${COMMANDS}`);
   const { email, run } = { email: "ann@example.org", run: (...words: string[]) => place.svc(words) };
   await run("user", "create", "--email", email, "--password", "correct-horse");
@@ -136,7 +136,7 @@ test("control characters in texts of jobs and users are escaped on a terminal; a
   expect(JSON.parse((await run(...result)).out)).toBe(JSON.parse(said));
   expect((await run(...logs)).out).toContain("\u001b[2J");
   for (const words of [result, logs, ["run", "says.ts"], ["run", "fails.ts"], ["run", "plain.sh"]]) {
-    using session = sitDown(place, words);
+    using session = startSession(place, words);
     const { raw } = await session.ended();
     expect([words, /[\p{Cc}\p{Bidi_Control}]/u.exec(raw.replace(HARMLESS, ""))]).toEqual([words, null]);
     if (words === logs) expect(raw).toContain(`${RED}red\\u001b[2J`);
@@ -144,7 +144,7 @@ test("control characters in texts of jobs and users are escaped on a terminal; a
 }, 60_000);
 
 test("a script without main is deployed as importable only, without a hint how to run it", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const owner = "ann@example.org";
   await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
@@ -154,7 +154,7 @@ test("a script without main is deployed as importable only, without a hint how t
     ["shared.ts", "it has no function main: other scripts can import it", "svc run"],
     ["bill.ts", "run:     svc run u/ann/code amount=", "no function main"],
   ] as const) {
-    using session = sitDown(place, ["script", "push", file, "u/ann/code", "--no-wait"]);
+    using session = startSession(place, ["script", "push", file, "u/ann/code", "--no-wait"]);
     const { code, shown } = await session.ended();
     expect({ code, shown }).toEqual({ code: 0, shown: expect.stringContaining(said) });
     expect(shown).not.toContain(unsaid);

@@ -1,10 +1,10 @@
 /** Variables, resources and their types from the command line. */
 import { expect, test } from "bun:test";
 import { parseDotenv } from "../../../cli/client/dotenv.ts";
-import { newPlace, type Place } from "../program.ts";
-import { ENTER, sitDown } from "../session.ts";
+import { type CliEnvironment, createCliEnvironment } from "../program.ts";
+import { ENTER, startSession } from "../session.ts";
 
-async function withWorkspace(place: Place) {
+async function withWorkspace(place: CliEnvironment) {
   const owner = "ann@example.org";
   await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
@@ -12,7 +12,7 @@ async function withWorkspace(place: Place) {
 }
 
 test("variables are imported, renamed and deleted; no secret is shown", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const svc = await withWorkspace(place);
   await place.file(".env", "# of the shop\nAPI_KEY=s3cr3t-4711\nexport REGION='eu 1' # here\n");
   const dry = await svc(["variable", "import", ".env", "--to", "u/ann/", "--dry-run"]);
@@ -58,7 +58,7 @@ test("variables are imported, renamed and deleted; no secret is shown", async ()
 }, 60_000);
 
 test("resources and their types are set, read, listed and deleted", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const svc = await withWorkspace(place);
   const value = { host: "db", dbname: "main", password: "$var:u/ann/password" };
   const missing = await svc(["resource", "set", "u/ann/db", "{}"]);
@@ -98,23 +98,23 @@ test("resources and their types are set, read, listed and deleted", async () => 
 }, 60_000);
 
 test("on a terminal values are read without echo, and tables fit", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const svc = await withWorkspace(place);
-  using asked = sitDown(place, ["variable", "set", "u/ann/key", "--secret"]);
+  using asked = startSession(place, ["variable", "set", "u/ann/key", "--secret"]);
   await asked.sees("Value of u/ann/key");
   asked.types(`open-sesame${ENTER}`);
   await asked.sees("created u/ann/key");
   expect((await asked.ended()).shown).not.toContain("open-sesame");
-  using again = sitDown(place, ["variable", "set", "u/ann/key"]);
+  using again = startSession(place, ["variable", "set", "u/ann/key"]);
   await again.sees("Value of u/ann/key");
   again.types(`shut-sesame${ENTER}`);
   await again.sees("changed u/ann/key");
   expect((await again.ended()).shown).not.toContain("shut-sesame");
   expect((await svc(["variable", "get", "u/ann/key"])).out).toBe("shut-sesame\n");
-  using typed = sitDown(place, ["variable", "set", "u/ann/key", "typed", "--secret"]);
+  using typed = startSession(place, ["variable", "set", "u/ann/key", "typed", "--secret"]);
   await typed.sees("now in the shell's history");
   await typed.ended();
-  using resource = sitDown(place, ["resource", "set", "u/ann/api", "--type", "any"]);
+  using resource = startSession(place, ["resource", "set", "u/ann/api", "--type", "any"]);
   await resource.sees("Value of u/ann/api");
   resource.types(`{"token":"open-sesame"}${ENTER}`);
   await resource.sees("created u/ann/api");
@@ -126,7 +126,7 @@ test("on a terminal values are read without echo, and tables fit", async () => {
     ["resource-type", "list"],
     ["variable", "list"],
   ]) {
-    using shown = sitDown(place, args);
+    using shown = startSession(place, args);
     const { shown: text, code } = await shown.ended();
     expect([args, code, text.split("\n").filter((line) => line.trimEnd().length > 80)]).toEqual([
       args,

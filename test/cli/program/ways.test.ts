@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { startTestServer } from "../../support/harness.ts";
-import { newPlace, type Place, type RunOptions } from "../program.ts";
+import { type CliEnvironment, createCliEnvironment, type RunOptions } from "../program.ts";
 
 interface Line extends RunOptions {
   args: string;
@@ -76,7 +76,7 @@ const LINES: Line[] = [
   },
 ];
 
-async function runAll(place: Place, common: string[]) {
+async function runAll(place: CliEnvironment, common: string[]) {
   await place.file("hello.ts", HELLO);
   await place.file("fails.ts", FAILS);
   await place.file("bob.json", '{"name":"Bob"}');
@@ -98,12 +98,12 @@ async function runAll(place: Place, common: string[]) {
 }
 
 test("on the data directory itself, without a server", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await runAll(place, []);
 }, 60_000);
 
 test("through the socket of the data directory's server", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   await runAll(place, []);
   // Nothing else could have done it: the server holds the directory's lock.
@@ -111,7 +111,7 @@ test("through the socket of the data directory's server", async () => {
 }, 60_000);
 
 test("over HTTP, with --url and --token", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer();
   const { token } = await server.user("operator", { super_admin: true });
   await runAll(place, ["--url", server.url, "--token", token]);
@@ -119,7 +119,7 @@ test("over HTTP, with --url and --token", async () => {
 }, 60_000);
 
 test("SVC_URL and SVC_TOKEN replace the options, which take precedence", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer();
   const { token } = await server.workspace("acme");
   const list = ["script", "list", "--workspace", "acme", "--json"];

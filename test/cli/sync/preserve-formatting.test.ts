@@ -6,7 +6,7 @@ import { isEmptyValue } from "../../../cli/sync/read/canonical.ts";
 import { formatYaml } from "../../../cli/sync/read/files.ts";
 import { preserveFormatting } from "../../../cli/sync/read/preserve-formatting.ts";
 import { expectOk, startTestServer } from "../../support/harness.ts";
-import { newPlace } from "../program.ts";
+import { createCliEnvironment } from "../program.ts";
 import { readFiles, writeFiles } from "./sync-files.ts";
 
 const FLOW = `# Refunds of orders
@@ -111,7 +111,7 @@ test("whatever stands in the file, it says what it is to say afterwards, and sta
 }, 60_000);
 
 test("a flow with comments is pushed, changed on the server, and pulled: the comments are there", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer();
   const { ask, token } = await server.workspace();
   const svc = (...words: string[]) =>
@@ -159,7 +159,7 @@ test.each([
 ])(
   "a %s without `enabled` in its file that is disabled on the server stays so",
   async (_, file, text, setting, body) => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     await using server = await startTestServer();
     const { ask, token } = await server.workspace();
     const svc = (...words: string[]) =>

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { isInLayout } from "../../../cli/sync/read/layout.ts";
 import { resourceTypes } from "../../../src/features/assets/resource-tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { newPlace, type Place } from "../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../program.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await Promise.all([server.stop(), hostile.stop(true)]);
 });
 
-const pull = (place: Place, url: string, ...words: string[]) =>
+const pull = (place: CliEnvironment, url: string, ...words: string[]) =>
   place.svc([
     "pull",
     "repo",
@@ -52,7 +52,7 @@ const pull = (place: Place, url: string, ...words: string[]) =>
 
 const GIT_CONFIG = "[core]\n\trepositoryformatversion = 0\n";
 
-function repository(place: Place): string {
+function repository(place: CliEnvironment): string {
   const root = join(place.folder, "repo");
   mkdirSync(join(root, ".git"), { recursive: true });
   writeFileSync(join(root, ".git/config"), GIT_CONFIG);
@@ -97,7 +97,7 @@ test("unsafe extensions are rejected, and not used if they are stored", async ()
   const map = (await ask("GET", "/w/acme/resources/file_resource_type_to_file_ext_map")).json();
   expect(Object.keys(map).filter((name) => name.startsWith("c_bad"))).toEqual([]);
   for (const url of [server.url, hostile.url.href]) {
-    using place = newPlace();
+    using place = createCliEnvironment();
     const root = repository(place);
     expect(await pull(place, url)).toMatchObject({ code: 0 });
     expect(readFileSync(join(root, ".git/config"), "utf8")).toBe(GIT_CONFIG);
@@ -117,7 +117,7 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"])
     expect((await ask("POST", "/w/acme/resources/type/create", { name })).status).toBe(400);
     archive = { "u/admin/odd.resource.json": resource(name, "text") };
     extensions = {};
-    using place = newPlace();
+    using place = createCliEnvironment();
     expect(await pull(place, hostile.url.href)).toMatchObject({ code: 0 });
     expect(readdirSync(join(place.folder, "repo/u/admin"))).toEqual(["odd.resource.yaml"]);
   },
@@ -148,7 +148,7 @@ test("nothing is written for unsafe names and languages; all other items are", a
       },
     }),
   };
-  using place = newPlace();
+  using place = createCliEnvironment();
   const root = repository(place);
   const done = await pull(place, hostile.url.href);
   expect(done.code).toBe(1);
@@ -170,7 +170,7 @@ test.each(["u", "u/admin", "u/admin/x.variable.yaml"])(
   async (link) => {
     extensions = {};
     archive = { "u/admin/x.variable.json": JSON.stringify({ value: "1", is_secret: false }) };
-    using place = newPlace();
+    using place = createCliEnvironment();
     const root = repository(place);
     const outside = join(place.folder, "outside");
     mkdirSync(outside);
@@ -189,7 +189,7 @@ test("file names from a server are not used to read, delete or send local files"
     "u/admin/b.resource.json": resource("c_x", "!inline ../secret"),
     "u/admin/c.resource.json": resource("c_x", "!inline u/admin/secret.txt"),
   };
-  using place = newPlace();
+  using place = createCliEnvironment();
   const root = repository(place);
   writeFileSync(join(place.folder, "secret"), "canary");
   expect(await pull(place, hostile.url.href)).toMatchObject({ code: 0 });

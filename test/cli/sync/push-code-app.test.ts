@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { desc } from "drizzle-orm";
 import { appVersions } from "../../../src/features/code/apps/tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { newPlace, type Place } from "../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../program.ts";
 import { readFiles, writeFiles } from "./sync-files.ts";
 
 let server: TestServer;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const svc = (place: Place, ...words: string[]) =>
+const svc = (place: CliEnvironment, ...words: string[]) =>
   place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);
 const show = async () => (await expectOk(ask("GET", "/w/acme/apps/get/p/f/shop/counter"))).json();
 
@@ -72,7 +72,7 @@ const MADE: Record<string, string> = {
 };
 
 test("an app of code is pushed with its page, and pulled unchanged", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, { ...FILES, ...MADE });
   const pushed = await svc(place, "push", "--yes");
   expect(pushed).toMatchObject({ code: 0, out: expect.stringMatching(/\+ code app +f\/shop\/counter/) });
@@ -102,7 +102,7 @@ test("an app of code is pushed with its page, and pulled unchanged", async () =>
   ]);
   expect((await svc(place, "push")).out).toBe("nothing to change\n");
 
-  using back = newPlace();
+  using back = createCliEnvironment();
   expect(await svc(back, "pull", "--yes")).toMatchObject({ code: 0 });
   const ofApp = (files: Record<string, string>) =>
     Object.fromEntries(Object.entries(files).filter(([name]) => name.startsWith(APP)));
@@ -125,7 +125,7 @@ test("an app of code is pushed with its page, and pulled unchanged", async () =>
 }, 60_000);
 
 test("rights that its files do not contain are in a separate file", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const policy = "f/shop/own.policy.yaml";
   const files = {
     "f/shop/own.raw_app/raw_app.yaml": "summary: Own\n",
@@ -134,7 +134,7 @@ test("rights that its files do not contain are in a separate file", async () => 
   };
   await writeFiles(place.folder, files);
   expect(await svc(place, "push", "--yes")).toMatchObject({ code: 0 });
-  using back = newPlace();
+  using back = createCliEnvironment();
   expect(await svc(back, "pull", "--yes", "--only", "f/shop/own")).toMatchObject({ code: 0 });
   expect(await readFiles(back.folder)).toEqual(files);
 });
@@ -153,7 +153,7 @@ const BROKEN: Record<string, [says: string, files: Record<string, string | Uint8
 };
 
 test("an app of code that cannot be built is reported, and stops no other item", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, { "f/shop/fine.variable.yaml": "value: '1'\nis_secret: false\n" });
   for (const [name, [, files]] of Object.entries(BROKEN)) {
     const folder = join(place.folder, `f/shop/${name}.raw_app`);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { newPlace, type Place } from "../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";
 
 let server: TestServer;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const svc = (place: Place, ...words: string[]) =>
+const svc = (place: CliEnvironment, ...words: string[]) =>
   place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);
 const run = async (path: string, args: object = {}) =>
   (await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, args)).json();
@@ -28,7 +28,7 @@ const TOTAL =
   "import { plus } from './lib/sums.js';\nimport { tax } from 'taxes';\ndeclare const SHOP: string;\nexport const main = (net: number) => `${SHOP} ${plus(net, tax)}`;\n";
 
 test("a codebase is bundled, runs, and is deployed again when one of its files changes", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, {
     "wmill.yaml": SETTINGS,
     "f/shop/total.ts": TOTAL,
@@ -44,11 +44,11 @@ test("a codebase is bundled, runs, and is deployed again when one of its files c
   const { hash } = await show();
   expect((await push()).out).toBe("nothing to change\n");
   expect((await svc(place, "pull", "--dry-run")).out).toBe("nothing to change\n");
-  using back = newPlace();
+  using back = createCliEnvironment();
   await writeFiles(back.folder, { "wmill.yaml": SETTINGS });
   expect(await svc(back, "pull", "--yes")).toMatchObject({ code: 0 });
   for (const name of ["total.ts", "total.script.yaml"]) {
-    const read = ({ folder }: Place) => Bun.file(join(folder, "f/shop", name)).text();
+    const read = ({ folder }: CliEnvironment) => Bun.file(join(folder, "f/shop", name)).text();
     expect(await read(back)).toBe(await read(place));
   }
 
@@ -59,7 +59,7 @@ test("a codebase is bundled, runs, and is deployed again when one of its files c
 }, 60_000);
 
 test("a codebase beside the folder counts for every script that its globs name", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, {
     "src/words.ts": "export const word: string = 'beside';\n",
     "all/wmill.yaml": "codebases:\n  - relative_path: ../src\n    includes: ['u/admin/b*']\n",
@@ -84,7 +84,7 @@ test.each([
 ])(
   "bundling errors are reported: %s",
   async (codebase, says) => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     await writeFiles(place.folder, { "wmill.yaml": `codebases: [${codebase}]\n`, "f/shop/broken.ts": TOTAL });
     const { code, err } = await svc(place, "push", "--yes");
     expect([code, err]).toEqual([1, expect.stringContaining(says)]);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { planPush } from "../../../cli/sync/plan.ts";
 import { getItemKey, type Item } from "../../../cli/sync/read/items.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { newPlace, type Place } from "../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";
 
 let server: TestServer;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const svc = (place: Place, ...words: string[]) =>
+const svc = (place: CliEnvironment, ...words: string[]) =>
   place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);
 const get = async (path: string) => (await expectOk(ask("GET", `/w/acme${path}`))).json();
 const exists = (path: string) => get(`/scripts/exists/p/${path}`);
@@ -26,7 +26,7 @@ const exists = (path: string) => get(`/scripts/exists/p/${path}`);
 const TS = "export const main = () => 1;\n";
 
 test("unreadable files and rejected items do not stop the others", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, {
     "f/app_themes/folder.meta.yaml": "summary: Themes of ours\nowners: []\nextra_perms: {}\n",
     "f/data/folder.meta.yaml": "summary: Things\ndisplay_name: Our data\n",
@@ -62,7 +62,7 @@ test("unreadable files and rejected items do not stop the others", async () => {
 }, 60_000);
 
 test("a script that could not be locked is deployed again by the next push without changes", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   let isThere = false;
   using registry = Bun.serve({
     port: 0,
@@ -109,8 +109,8 @@ test("a script that could not be locked is deployed again by the next push witho
 }, 60_000);
 
 test("explicit empty fields, and a script without code, are returned as they were sent", async () => {
-  using place = newPlace();
-  using back = newPlace();
+  using place = createCliEnvironment();
+  using back = createCliEnvironment();
   await writeFiles(place.folder, {
     "f/said/folder.meta.yaml": "summary: null\nowners: []\nextra_perms: {}\n",
     "f/said/fine.ts": TS,
@@ -132,7 +132,7 @@ test("explicit empty fields, and a script without code, are returned as they wer
 }, 60_000);
 
 test("the folder's wmill.yaml selects the files and the language of .ts", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, {
     "wmill.yaml": "defaultTs: deno\nincludes: ['f/**']\nexcludes: ['f/data/old/**']\n",
     "f/data/chosen.ts": TS,
@@ -147,8 +147,8 @@ test("the folder's wmill.yaml selects the files and the language of .ts", async 
 }, 60_000);
 
 test("globs of a wmill.yaml may name the code of a script alone", async () => {
-  using place = newPlace();
-  using back = newPlace();
+  using place = createCliEnvironment();
+  using back = createCliEnvironment();
   const settings = { "wmill.yaml": "includes: ['f/named/one.ts']\n" };
   await writeFiles(place.folder, { ...settings, "f/named/one.ts": TS, "f/named/two.ts": TS });
   await writeFiles(back.folder, settings);
@@ -161,7 +161,7 @@ test("globs of a wmill.yaml may name the code of a script alone", async () => {
 }, 60_000);
 
 test("scripts are deployed after those they import", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, {
     "f/order/folder.meta.yaml": "display_name: order\n",
     "f/order/a_first.ts": 'import { main as last } from "./z_last.ts";\nexport const main = () => last();\n',
@@ -176,8 +176,8 @@ test("scripts are deployed after those they import", async () => {
 }, 60_000);
 
 test("with --secrets sealed, secrets encrypted elsewhere with the folder's key can be read", async () => {
-  using place = newPlace();
-  using kept = newPlace();
+  using place = createCliEnvironment();
+  using kept = createCliEnvironment();
   await using elsewhere = new AsyncDisposableStack();
   const server_before = await startTestServer();
   elsewhere.defer(() => server_before.stop());
@@ -209,7 +209,7 @@ test("with --secrets sealed, secrets encrypted elsewhere with the folder's key c
   // What is set by hand stays as it is, and is told where it is not set.
   const by_hand = "is_secret: true\ndescription: ''\n";
   const names = ["f/unset/a", "u/admin/pass"];
-  using unset = newPlace();
+  using unset = createCliEnvironment();
   await writeFiles(unset.folder, Object.fromEntries(names.map((name) => [`${name}.variable.yaml`, by_hand])));
   const left = await svc(unset, "push", "--yes", "--secrets", "sealed");
   expect(left).toMatchObject({ code: 0, out: expect.stringMatching(/nothing to change\n$/) });
@@ -217,7 +217,7 @@ test("with --secrets sealed, secrets encrypted elsewhere with the folder's key c
 }, 60_000);
 
 test("package lists of the workspace are pushed, changed and deleted; other folders contain no items", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, {
     "dependencies/requirements.in": "six==1.16.0\n",
     "dependencies/web.package.json": '{"dependencies": {"is-number": "7.0.0"}}\n',
@@ -256,7 +256,7 @@ test("a folder without package lists, possibly of another client, deletes none",
 });
 
 test("a syntax error is reported by its position, without quoting the file", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const secret = "hunter2secret";
   await writeFiles(place.folder, {
     "encryption_key.yaml": `key: "${secret}\n`,

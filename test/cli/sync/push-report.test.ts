@@ -1,7 +1,7 @@
 /** `svc push --report`: what was taken, what was changed, what will not run and why. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
-import { newPlace } from "../program.ts";
+import { createCliEnvironment } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";
 
 let server: TestServer;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 test("a report lists items that need attention, and counts the others", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await writeFiles(place.folder, {
     "f/data/folder.meta.yaml": "display_name: data\n",
     "f/data/there.variable.yaml": "value: here\nis_secret: false\ndescription: ''\n",
@@ -49,7 +49,7 @@ test("a report lists items that need attention, and counts the others", async ()
 test("a tag that jobs may not use is stored with a warning, also without a report", async () => {
   const value = ["known", "here(acme)", "of-$workspace"];
   await expectOk(server.operator("POST", "/settings/global/custom_tags", { value }));
-  using place = newPlace();
+  using place = createCliEnvironment();
   const script = (tag: string) => ({
     content: "export const main = () => 1;\n",
     meta: `summary: ''\ntag: ${tag}\n`,

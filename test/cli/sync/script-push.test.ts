@@ -1,7 +1,7 @@
 /** `svc script push`: another version of the code, and of nothing else. */
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer } from "../../support/harness.ts";
-import { newPlace } from "../program.ts";
+import { createCliEnvironment } from "../program.ts";
 
 const SETTINGS = {
   summary: "Charges a card",
@@ -25,7 +25,7 @@ const SETTINGS = {
 };
 
 test("pushing a script's file keeps its settings, except for given options", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace("acme");
   const path = "u/admin/charge";

@@ -1,7 +1,7 @@
 /** Apps of existing clients, whose policy is older than their code. */
 import { expect, test } from "bun:test";
 import { type Answer, expectOk, startTestServer } from "../../support/harness.ts";
-import { newPlace } from "../program.ts";
+import { createCliEnvironment } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";
 
 const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
@@ -24,7 +24,7 @@ const component = (id: string, file: string, fields = "{}") => `
 
 /** A folder and its server. Results of components come from the page's viewer, who chooses all arguments. */
 async function board(files: Record<string, string>, by: (app: Board) => Promise<void>): Promise<void> {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer();
   const { ask, token } = await server.workspace();
   const write = (changed: Record<string, string>) =>

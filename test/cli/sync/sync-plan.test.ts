@@ -2,14 +2,14 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { newPlace } from "../program.ts";
-import { ENTER, sitDown } from "../session.ts";
-import { edit, get, openSync, server, start, svc, token } from "./sync-setup.ts";
+import { createCliEnvironment } from "../program.ts";
+import { ENTER, startSession } from "../session.ts";
+import { edit, get, server, setUpSync, start, svc, token } from "./sync-setup.ts";
 
-openSync();
+setUpSync();
 
 test("a plan shows the differences in a few lines", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   await edit(place, "f/data/hello.ts", "hello ${name}", "good day, ${name}");
   await edit(place, "f/data/host.variable.yaml", "example.org", "example.net");
@@ -44,7 +44,7 @@ test("a plan shows the differences in a few lines", async () => {
 }, 60_000);
 
 test("rejections are reported one by one, and stop nothing else", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   await place.file("f/data/broken.ts", "export const main = (\n");
   await place.file(
@@ -68,7 +68,7 @@ test("rejections are reported one by one, and stop nothing else", async () => {
 }, 60_000);
 
 test("an invalid folder changes nothing, and the file is named", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const cases: [name: string, content: string, error: string][] = [
     ["f/data/a.variable.yaml", "value: [", "f/data/a.variable.yaml is not YAML: "],
     ["f/data/a.variable.yaml", "- 1", "f/data/a.variable.yaml: must be an object"],
@@ -89,7 +89,7 @@ test("an invalid folder changes nothing, and the file is named", async () => {
 });
 
 test("it asks for confirmation; without a terminal it needs --yes", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   await edit(place, "f/data/host.variable.yaml", "example.org", "example.com");
   expect(await svc(place, "push")).toMatchObject({
@@ -101,7 +101,7 @@ test("it asks for confirmation; without a terminal it needs --yes", async () => 
     ["n", 130, "example.org"],
     ["y", 0, "example.com"],
   ] as const) {
-    using session = sitDown(place, words);
+    using session = startSession(place, words);
     await session.sees("Apply these changes to workspace acme");
     session.types(`${answer}${ENTER}`);
     expect((await session.ended()).code).toBe(code);

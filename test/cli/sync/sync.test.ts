@@ -3,11 +3,11 @@ import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { deploy, expectOk, startTestServer } from "../../support/harness.ts";
-import { newPlace, type Place } from "../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../program.ts";
 import { readFiles, WORKSPACE_FILES, writeFiles } from "./sync-files.ts";
-import { ask, edit, get, openSync, start, svc } from "./sync-setup.ts";
+import { ask, edit, get, setUpSync, start, svc } from "./sync-setup.ts";
 
-openSync();
+setUpSync();
 
 const NOTHING = { code: 0, out: "nothing to change\n", err: "" };
 
@@ -33,7 +33,7 @@ const ITEMS = [
   "kafka trigger     f/data/clicks",
 ];
 
-async function makePeople(place: Place, common: string[]): Promise<void> {
+async function makePeople(place: CliEnvironment, common: string[]): Promise<void> {
   const owner = "owner@example.org";
   const run = async (words: string[]) =>
     expect(await place.svc([...words, ...common])).toMatchObject({ code: 0 });
@@ -46,7 +46,7 @@ async function makePeople(place: Place, common: string[]): Promise<void> {
 }
 
 /** Pushes the folder, and finds no difference then, in either direction, here and in a folder that is filled anew. */
-async function goesThere(place: Place, common: string[]): Promise<void> {
+async function goesThere(place: CliEnvironment, common: string[]): Promise<void> {
   await makePeople(place, common);
   await writeFiles(join(place.folder, "local"), WORKSPACE_FILES);
   const svc = (...words: string[]) => place.svc([...words, "--workspace", "acme", ...common]);
@@ -74,18 +74,18 @@ async function goesThere(place: Place, common: string[]): Promise<void> {
 
 describe("a folder is pushed into a workspace, and pulled unchanged", () => {
   test("on the data directory itself", async () => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     await goesThere(place, []);
   }, 120_000);
 
   test("through the socket of its server", async () => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     await using _ = await startTestServer({ data_dir: place.data_dir });
     await goesThere(place, []);
   }, 120_000);
 
   test("over HTTP", async () => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     await using server = await startTestServer();
     const { token } = await server.user("operator", { super_admin: true });
     await goesThere(place, ["--url", server.url, "--token", token]);
@@ -95,7 +95,7 @@ describe("a folder is pushed into a workspace, and pulled unchanged", () => {
 const post = (path: string, body: object) => expectOk(ask("POST", `/w/acme${path}`, body));
 
 test("local changes are applied on the server, and nothing else", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   const before = await get("/scripts/get/p/f/data/shout");
   await edit(place, "f/data/hello.ts", "(name: string)", "(who: string, times = 2)");
@@ -150,7 +150,7 @@ test("local changes are applied on the server, and nothing else", async () => {
 }, 60_000);
 
 test("nothing is deleted without --delete", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   for (const name of ["f/data/twice.flow", "f/data/hello.ts", "f/data/hello.script.yaml", "groups"]) {
     rmSync(join(place.folder, name), { recursive: true, force: true });
@@ -185,7 +185,7 @@ nothing to change
 }, 60_000);
 
 test("secrets are left out unless requested", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   const secret = { path: "f/data/password", value: "hunter2-moon", is_secret: true, description: "" };
   await post("/variables/create", secret);
@@ -214,7 +214,7 @@ test("secrets are left out unless requested", async () => {
 }, 60_000);
 
 test("a generated schema follows the code; an edited one stays", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   await edit(place, "f/data/shout.sh", "echo", "loud=$2\necho");
   await svc(place, "push", "--yes");
@@ -223,7 +223,7 @@ test("a generated schema follows the code; an edited one stays", async () => {
 }, 60_000);
 
 test("only selected items are compared", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   await deploy(ask, "acme", "u/admin/other", "export const main = () => 1");
   await post("/variables/update/f/data/host", { value: "elsewhere" });
@@ -235,7 +235,7 @@ test("only selected items are compared", async () => {
 }, 60_000);
 
 test("workspace settings are included on request", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await start(place);
   await svc(place, "pull", "--yes", "--settings");
   await edit(place, "settings.yaml", "error_handler: null", "error_handler: script/f/data/hello");

@@ -11,7 +11,7 @@ import {
   ROOT,
 } from "../../../src/console/pages/scripts/flow-editor/model/steps.ts";
 import { validateFlow } from "../../../src/features/code/flows/value/validate.ts";
-import { choice, code, flow, ids, js, loop, select } from "./flows.ts";
+import { code, createBranches, flow, ids, js, loop, select } from "./flows.ts";
 
 const anyStep = fc.letrec<{ step: Fields; list: Fields[] }>((tie) => ({
   list: fc.array(tie("step"), { maxLength: 4 }),
@@ -23,7 +23,7 @@ const anyStep = fc.letrec<{ step: Fields; list: Fields[] }>((tie) => ({
       value: { type: "script", path: "f/a/b", input_transforms: { n: js("results.a") } },
     }),
     tie("list").map((list) => loop("", list)),
-    fc.tuple(tie("list"), tie("list")).map(([first, other]) => choice("", first, other)),
+    fc.tuple(tie("list"), tie("list")).map(([first, other]) => createBranches("", first, other)),
     tie("list").map((list) => ({
       id: "",
       value: { type: "branchall", branches: [{ modules: list }, { modules: [] }] },

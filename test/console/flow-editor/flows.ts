@@ -17,7 +17,7 @@ export const loop = (id: string, modules: Fields[]): Fields => ({
   id,
   value: { type: "forloopflow", iterator: js("[1]"), skip_failures: false, modules },
 });
-export const choice = (id: string, first: Fields[], otherwise: Fields[]): Fields => ({
+export const createBranches = (id: string, first: Fields[], otherwise: Fields[]): Fields => ({
   id,
   unknown_field: { kept: true },
   value: { type: "branchone", branches: [{ expr: "results.a > 1", modules: first }], default: otherwise },

@@ -16,7 +16,7 @@ import {
   listSteps,
   ROOT,
 } from "../../../src/console/pages/scripts/flow-editor/model/steps.ts";
-import { choice, code, flow, ids, js, loop, select } from "./flows.ts";
+import { code, createBranches, flow, ids, js, loop, select } from "./flows.ts";
 
 /** The ids as they are nested: `a,l(x,y)`. */
 const outline = (document: FlowDocument) =>
@@ -28,7 +28,7 @@ const EXAMPLE = flow(
   code("a"),
   loop("l", [
     code("x", { n: js("results.a + flow_input.iter.value") }),
-    choice("c", [code("y")], [code("z")]),
+    createBranches("c", [code("y")], [code("z")]),
   ]),
   code("end", { all: js("results.l") }),
 );

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import { join } from "node:path";
 import { snapshotPostgres } from "../../../src/database/backup/postgres-backup.ts";
 import { snapshotSqlite } from "../../../src/database/backup/sqlite-backup.ts";
-import { newPlace, type Place } from "../../cli/program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../../cli/program.ts";
 import { deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 
 export const postgres = process.env.DATABASE_URL;
-export let place: Place;
+export let place: CliEnvironment;
 export let server: TestServer;
 export let acme: Awaited<ReturnType<TestServer["workspace"]>>;
 export let url: string | undefined;
@@ -15,7 +15,7 @@ export let url: string | undefined;
 export let quiet: string;
 
 /** Every row of every table, as text. */
-export async function contents(data_dir: string, database_url?: string): Promise<Record<string, string[]>> {
+export async function readTables(data_dir: string, database_url?: string): Promise<Record<string, string[]>> {
   const snapshot = database_url
     ? await snapshotPostgres(database_url)
     : snapshotSqlite(join(data_dir, "svc.db"));
@@ -42,12 +42,12 @@ export const restore = (
   place.svc(["restore", from, "--data-dir", data_dir, ...(force ? ["--force"] : [])], { env: env(database) });
 
 let targets = 0;
-export const newTarget = () => join(place.folder, `target-${++targets}`);
+export const createTarget = () => join(place.folder, `target-${++targets}`);
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openBackups(): void {
+export function setUpBackups(): void {
   beforeAll(async () => {
-    place = newPlace();
+    place = createCliEnvironment();
     server = await startTestServer();
     url = server.server.app.config.database_url;
     acme = await server.workspace();

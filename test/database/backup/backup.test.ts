@@ -11,21 +11,21 @@ import { createDatabase, expectOk, startTestServer, until } from "../../support/
 import {
   acme,
   backup,
-  contents,
+  createTarget,
   env,
-  newTarget,
-  openBackups,
   place,
   postgres,
   quiet,
+  readTables,
   restore,
   server,
+  setUpBackups,
   url,
 } from "./backup-setup.ts";
 
 setDefaultTimeout(60_000);
 
-openBackups();
+setUpBackups();
 
 /** Without what a running server writes every few seconds: heartbeats, the leader's lease, counts of usage. */
 const atRest = ({
@@ -70,7 +70,7 @@ describe("a backup", () => {
   });
 
   test.skipIf(Boolean(postgres))("of an empty folder is refused", async () => {
-    const run = await place.svc(["backup", "nothing.backup", "--data-dir", newTarget()]);
+    const run = await place.svc(["backup", "nothing.backup", "--data-dir", createTarget()]);
     expect([run.code, run.err]).toEqual([1, expect.stringContaining("there is nothing to back up")]);
     expect(existsSync(join(place.folder, "nothing.backup"))).toBe(false);
   });
@@ -78,12 +78,12 @@ describe("a backup", () => {
 
 describe("restored", () => {
   test("into another folder, every row and file is the same", async () => {
-    const target = newTarget();
+    const target = createTarget();
     const database = postgres ? await createDatabase(postgres) : undefined;
     const run = await restore(quiet, target, { database: database?.url });
     expect([run.code, run.err]).toEqual([0, expect.stringContaining("there is no instance key here")]);
-    const there = await contents(server.data_dir, url);
-    expect(atRest(await contents(target, database?.url))).toEqual(atRest(there));
+    const there = await readTables(server.data_dir, url);
+    expect(atRest(await readTables(target, database?.url))).toEqual(atRest(there));
     const file = "storage/acme/_default_/a/big.bin";
     const found = [...new Bun.Glob("storage/**/*").scanSync({ cwd: target, dot: true })].sort();
     const wanted = [...new Bun.Glob("storage/**/*").scanSync({ cwd: server.data_dir, dot: true })].sort();
@@ -97,15 +97,15 @@ describe("restored", () => {
   });
 
   test.skipIf(!postgres)("from PostgreSQL to SQLite and back, every row is the same", async () => {
-    const target = newTarget();
+    const target = createTarget();
     expect((await restore(quiet, target)).code).toBe(0);
-    const original = atRest(await contents(server.data_dir, url));
-    expect(atRest(await contents(target))).toEqual(original);
+    const original = atRest(await readTables(server.data_dir, url));
+    expect(atRest(await readTables(target))).toEqual(original);
     const again = join(place.folder, "again.backup");
     expect((await place.svc(["backup", again, "--data-dir", target])).code).toBe(0);
     const database = await createDatabase(postgres!);
-    expect((await restore(again, newTarget(), { database: database.url })).code).toBe(0);
-    expect(atRest(await contents("", database.url))).toEqual(original);
+    expect((await restore(again, createTarget(), { database: database.url })).code).toBe(0);
+    expect(atRest(await readTables("", database.url))).toEqual(original);
     await database.drop();
   });
 
@@ -123,13 +123,13 @@ describe("restored", () => {
     file.close();
     const path = join(place.folder, "older.backup");
     expect((await place.svc(["backup", path, "--data-dir", old])).code).toBe(0);
-    const target = newTarget();
+    const target = createTarget();
     const database = postgres ? await createDatabase(postgres) : undefined;
     expect((await restore(path, target, { database: database?.url })).code).toBe(0);
-    const found = await contents(target, database?.url);
+    const found = await readTables(target, database?.url);
     expect(found.users).toEqual([expect.stringContaining("old@example.org")]);
     expect(found.users![0]).toContain("1700000000123");
-    expect(Object.keys(found)).toEqual(Object.keys(await contents(server.data_dir, url)));
+    expect(Object.keys(found)).toEqual(Object.keys(await readTables(server.data_dir, url)));
     const doctor = await place.svc(["doctor", "--data-dir", target, "--port", "0"], {
       env: env(database?.url),
     });
@@ -141,7 +141,7 @@ describe("restored", () => {
     const path = join(place.folder, "with-key.backup");
     const made = await backup(path, "--with-key");
     expect([made.code, made.err]).toEqual([0, expect.stringContaining("it holds the instance key")]);
-    const target = newTarget();
+    const target = createTarget();
     const database = postgres ? await createDatabase(postgres) : undefined;
     expect((await restore(path, target, { database: database?.url })).err).not.toContain("warning");
     expect(statSync(join(target, "instance.key")).mode & 0o777).toBe(0o600);
@@ -159,17 +159,17 @@ describe("restored", () => {
   });
 
   test("replaces an existing database only with --force, and keeps the old one", async () => {
-    const target = newTarget();
+    const target = createTarget();
     const database = postgres ? await createDatabase(postgres) : undefined;
     await restore(quiet, target, { database: database?.url });
-    const before = await contents(target, database?.url);
+    const before = await readTables(target, database?.url);
     const refused = await restore(quiet, target, { database: database?.url });
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("holds data already")]);
     writeFileSync(join(target, "instance.key"), readFileSync(join(server.data_dir, "instance.key")));
     const forced = await restore(quiet, target, { database: database?.url, force: true });
     expect([forced.code, forced.err]).toEqual([0, expect.stringContaining("what was there is kept in")]);
     expect(forced.err).not.toContain("warning");
-    expect(await contents(target, database?.url)).toEqual(before);
+    expect(await readTables(target, database?.url)).toEqual(before);
     const aside = readdirSync(target).find((name) => name.startsWith("before-restore-"))!;
     expect(readdirSync(join(target, aside)).sort()).toEqual(postgres ? ["storage"] : ["storage", "svc.db"]);
     await database?.drop();
@@ -201,10 +201,10 @@ test("a backup under load is consistent and contains every write acknowledged be
     return count.json().length === 0 || undefined;
   }, "the queue to be empty");
 
-  const target = newTarget();
+  const target = createTarget();
   expect((await restore(path, target)).code).toBe(0);
-  const restored = await contents(target);
-  const now = await contents(server.data_dir, url);
+  const restored = await readTables(target);
+  const now = await readTables(server.data_dir, url);
   const ids = new Set(restored.jobs!.map((row) => row.match(/[0-9a-f]{8}-[0-9a-f-]{27}/)![0]));
   expect(before.filter((id) => !ids.has(id))).toEqual([]);
   // Jobs never change once they are completed, and what only grows is all there later.
@@ -251,7 +251,7 @@ describe("every table that there is", () => {
       await app.db.write(async (tx) => void (await tx.insert(table as never).values(rowOf(table) as never)));
     }
     const database_url = app.config.database_url;
-    const original = await contents(own.data_dir, database_url);
+    const original = await readTables(own.data_dir, database_url);
     // Who works at the moment is not a part of what is kept, nor is the index of jobs, which is made of them.
     const names = tables
       .map(getTableName)
@@ -266,10 +266,10 @@ describe("every table that there is", () => {
     const path = join(place.folder, "all-tables.backup");
     const made = await place.svc(["backup", path, "--data-dir", own.data_dir], { env: env(database_url) });
     expect([made.code, made.err]).toEqual([0, expect.anything()]);
-    const target = newTarget();
+    const target = createTarget();
     const database = postgres ? await createDatabase(postgres) : undefined;
     expect((await restore(path, target, { database: database?.url })).code).toBe(0);
-    const restored = await contents(target, database?.url);
+    const restored = await readTables(target, database?.url);
     for (const name of names) expect([name, restored[name]]).toEqual([name, original[name]!]);
     await database?.drop();
   });

@@ -5,21 +5,21 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { createDatabase } from "../../support/harness.ts";
 import {
-  contents,
+  createTarget,
   env,
-  newTarget,
-  openBackups,
   place,
   postgres,
   quiet,
+  readTables,
   restore,
   server,
+  setUpBackups,
   url,
 } from "./backup-setup.ts";
 
 setDefaultTimeout(60_000);
 
-openBackups();
+setUpBackups();
 
 describe("an invalid backup file", () => {
   let target: string;
@@ -32,13 +32,13 @@ describe("an invalid backup file", () => {
   };
   let untouched: Record<string, string[]>;
   beforeAll(async () => {
-    target = newTarget();
+    target = createTarget();
     database = postgres ? await createDatabase(postgres) : undefined;
     expect((await restore(quiet, target, { database: database?.url })).code).toBe(0);
-    untouched = await contents(target, database?.url);
+    untouched = await readTables(target, database?.url);
   });
   afterAll(async () => {
-    expect(await contents(target, database?.url)).toEqual(untouched);
+    expect(await readTables(target, database?.url)).toEqual(untouched);
     await database?.drop();
     expect(readdirSync(target).filter((name) => /^(before-restore|restoring)/.test(name))).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe("an invalid backup file", () => {
     });
     expect([run.code, run.err]).toEqual([1, expect.stringMatching(/in use by process \d+ \(svc serve/)]);
     if (!url) return;
-    const elsewhere = await restore(quiet, newTarget(), { database: url, force: true });
+    const elsewhere = await restore(quiet, createTarget(), { database: url, force: true });
     expect([elsewhere.code, elsewhere.err]).toEqual([
       1,
       expect.stringContaining("a server works on this database"),

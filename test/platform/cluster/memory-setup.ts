@@ -1,16 +1,16 @@
 /** Two servers of one PostgreSQL, and changes on one of them that the other must notice. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk } from "../../support/harness.ts";
-import { rootOf, soon, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
+import { expectEventually, rootOf, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
 
 export let both: TwoServers;
 export let root: Awaited<ReturnType<typeof rootOf>>;
 export let ask: Ask;
 export let back: Ask;
-export const w = "/w/acme";
+export const WORKSPACE = "/w/acme";
 
 /** Gives the tests of a file two servers, started before them and stopped after them. */
-export function openMemory(): void {
+export function setUpMemory(): void {
   beforeAll(async () => {
     both = await startTwoServers({ allowed_targets: "127.0.0.1" });
     root = await rootOf(both);
@@ -53,9 +53,9 @@ export function testCases(cases: Case[]): void {
       await make();
       // Asked twice: from now on it is answered from memory.
       await look();
-      expect(await soon(look, before)).toEqual(before);
+      expect(await expectEventually(look, before)).toEqual(before);
       await change();
-      expect(await soon(look, after)).toEqual(after);
+      expect(await expectEventually(look, after)).toEqual(after);
     },
   );
 }

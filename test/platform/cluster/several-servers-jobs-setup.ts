@@ -19,8 +19,8 @@ export let ask: Ask;
 export let back: Ask;
 export let token: string;
 let root: Awaited<ReturnType<typeof rootOf>>;
-export const w = "/w/acme";
-export const frontTakes = (worker_tags: string[]) =>
+export const ACME = "/w/acme";
+export const setTags = (worker_tags: string[]) =>
   expectOk(root.ask("POST", "/configs/update/worker__front", { worker_tags }));
 
 export const step = (id: string, content: string, more: object = {}) => ({
@@ -31,15 +31,15 @@ export const step = (id: string, content: string, more: object = {}) => ({
 let flows = 0;
 export async function deployFlow(modules: object[], more: object = {}): Promise<string> {
   const path = `u/admin/flow_${++flows}`;
-  await expectOk(ask("POST", `${w}/flows/create`, { path, summary: "", value: { modules, ...more } }));
+  await expectOk(ask("POST", `${ACME}/flows/create`, { path, summary: "", value: { modules, ...more } }));
   return path;
 }
 export const run = async (path: string, args: object = {}, from = ask) =>
-  (await expectOk(from("POST", `${w}/jobs/run/${path}`, args))).text;
-export const get = async (id: string) => (await expectOk(ask("GET", `${w}/jobs_u/get/${id}`))).json();
-export const ended = (id: string) =>
+  (await expectOk(from("POST", `${ACME}/jobs/run/${path}`, args))).text;
+export const getJob = async (id: string) => (await expectOk(ask("GET", `${ACME}/jobs_u/get/${id}`))).json();
+export const jobEnd = (id: string) =>
   until(async () => {
-    const job = await get(id);
+    const job = await getJob(id);
     return job.type === "CompletedJob" ? job : undefined;
   }, "the end");
 export const running = (id: string) =>
@@ -57,14 +57,14 @@ export const CALLS = `export async function main(variable: string, path: string)
 }`;
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openJobServers(): void {
+export function setUpJobServers(): void {
   beforeAll(async () => {
     both = await startTwoServers({ allowed_targets: "127.0.0.1" });
     ({ ask, token } = both.admin);
     back = both.atBack;
     // Scripts are the back server's alone.
     root = await rootOf(both);
-    await frontTakes(["dependency"]);
+    await setTags(["dependency"]);
     await expectOk(root.ask("POST", "/settings/global/base_url", { value: both.front.url }));
   });
   afterAll(() => both?.stop());

@@ -3,33 +3,33 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deploy, expectOk, until } from "../../support/harness.ts";
 import { startBucket } from "../../support/peers/bucket.ts";
 import {
+  ACME,
   ask,
   back,
   both,
   CALLS,
   deployFlow,
-  ended,
-  frontTakes,
-  get,
+  getJob,
   holdGate,
-  openJobServers,
+  jobEnd,
   run,
   running,
+  setTags,
+  setUpJobServers,
   step,
   token,
-  w,
 } from "./several-servers-jobs-setup.ts";
 
 setDefaultTimeout(60_000);
 
 describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", () => {
-  openJobServers();
+  setUpJobServers();
 
   describe("calls", () => {
     const called = async (path: string) => {
       const id = await run("p/u/admin/calls", { path, variable: "" });
-      const { result } = await ended(id);
-      const log = (await ask("GET", `${w}/jobs_u/get_logs/${id}`)).text;
+      const { result } = await jobEnd(id);
+      const log = (await ask("GET", `${ACME}/jobs_u/get_logs/${id}`)).text;
       return { said: result.said, token: result.token.replaceAll(" ", ""), log };
     };
     beforeAll(() => deploy(ask, "acme", "u/admin/calls", CALLS));
@@ -54,7 +54,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
       async (name, value, isTold) => {
         const path = `u/admin/secret_${name.length}`;
         const secret = { path, value, is_secret: true, description: "" };
-        await expectOk(ask("POST", `${w}/variables/create`, secret));
+        await expectOk(ask("POST", `${ACME}/variables/create`, secret));
         await deploy(
           ask,
           "acme",
@@ -69,11 +69,11 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
         }`,
         );
         const id = await run("p/u/admin/asks", { path });
-        const { result } = await ended(id);
+        const { result } = await jobEnd(id);
         expect(result).toEqual(
           isTold ? [200, value.length] : [401, expect.stringContaining("BASE_INTERNAL_URL")],
         );
-        const log = (await ask("GET", `${w}/jobs_u/get_logs/${id}`)).text;
+        const log = (await ask("GET", `${ACME}/jobs_u/get_logs/${id}`)).text;
         expect(log.includes("read")).toBe(isTold);
         for (const line of value.split("\n")) expect(log).not.toContain(line);
       },
@@ -110,7 +110,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     );
     const id = await run("p/u/admin/progress", { gate: gate.url });
     const response = await fetch(
-      `${both.front.url}/api${w}/jobs_u/getupdate_sse/${id}?get_progress=true&running=false`,
+      `${both.front.url}/api${ACME}/jobs_u/getupdate_sse/${id}?get_progress=true&running=false`,
       { headers: { authorization: `Bearer ${token}` } },
     );
     let text = "";
@@ -127,20 +127,22 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
   test("is canceled when its caller disconnects", async () => {
     await deploy(ask, "acme", "u/admin/long", "export const main = () => Bun.sleep(60_000)");
     const hangUp = new AbortController();
-    const calling = fetch(`${both.front.url}/api${w}/jobs/run_wait_result/p/u/admin/long`, {
+    const calling = fetch(`${both.front.url}/api${ACME}/jobs/run_wait_result/p/u/admin/long`, {
       method: "POST",
       body: "{}",
       headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
       signal: hangUp.signal,
     }).catch(() => undefined);
     const [job] = await until(async () => {
-      const found = (await ask("GET", `${w}/jobs/list?running=true&script_path_exact=u/admin/long`)).json();
+      const found = (
+        await ask("GET", `${ACME}/jobs/list?running=true&script_path_exact=u/admin/long`)
+      ).json();
       return found.length > 0 ? found : undefined;
     }, "the job");
     await running(job.id);
     hangUp.abort();
     await calling;
-    expect(await ended(job.id)).toMatchObject({ canceled: true, success: false });
+    expect(await jobEnd(job.id)).toMatchObject({ canceled: true, success: false });
     expect(both.back.server.app.queue.has(job.id)).toBe(false);
   });
 
@@ -167,7 +169,9 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
           ],
         },
       },
-      step("asks", "export const main = () => 'asked'", { suspend: { required_events: 1, timeout: 60 } }),
+      step("asks", "export const main = () => 'asked'", {
+        suspend: { required_events: 1, timeout: 60 },
+      }),
       {
         id: "last",
         value: {
@@ -180,16 +184,16 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
         },
       },
     ]);
-    const answer = ask("POST", `${w}/jobs/run_wait_result/f/${flow}`, {});
+    const answer = ask("POST", `${ACME}/jobs/run_wait_result/f/${flow}`, {});
     const [job] = await until(async () => {
-      const found = (await ask("GET", `${w}/jobs/list?script_path_exact=${flow}`)).json();
+      const found = (await ask("GET", `${ACME}/jobs/list?script_path_exact=${flow}`)).json();
       return found.length > 0 ? found : undefined;
     }, "the flow");
     const asking = await until(async () => {
-      const { flow_status } = await get(job.id);
+      const { flow_status } = await getJob(job.id);
       return flow_status?.approval_conditions ? flow_status.modules[flow_status.step - 1].job : undefined;
     }, "the flow's waiting");
-    const links = (await expectOk(ask("GET", `${w}/jobs/resume_urls/${asking}/1`))).json();
+    const links = (await expectOk(ask("GET", `${ACME}/jobs/resume_urls/${asking}/1`))).json();
     const url = `${both.back.url}${new URL(links.resume).pathname}`;
     const resumed = await fetch(url, {
       method: "POST",
@@ -206,13 +210,13 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     });
     const s = "the-argument";
     const answer = await expectOk(
-      ask("POST", `${w}/jobs/run_wait_result/p/u/admin/traceless?include_header=x`, { s }),
+      ask("POST", `${ACME}/jobs/run_wait_result/p/u/admin/traceless?include_header=x`, { s }),
     );
     expect(answer.json()).toBe(s.length);
     const [job] = (
-      await ask("GET", `${w}/jobs/completed/list?script_path_exact=u/admin/traceless&success=true`)
+      await ask("GET", `${ACME}/jobs/completed/list?script_path_exact=u/admin/traceless&success=true`)
     ).json();
-    expect(JSON.stringify(await get(job.id))).not.toContain(s);
+    expect(JSON.stringify(await getJob(job.id))).not.toContain(s);
   });
 
   test("is stored once for an idempotency key, whichever server receives it", async () => {
@@ -221,17 +225,17 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, at) =>
         expectOk(
-          (at % 2 === 0 ? ask : back)("POST", `${w}/jobs/run_wait_result/p/u/admin/once`, {}, headers),
+          (at % 2 === 0 ? ask : back)("POST", `${ACME}/jobs/run_wait_result/p/u/admin/once`, {}, headers),
         ),
       ),
     );
     expect(new Set(answers.map((answer) => answer.text)).size).toBe(1);
-    const found = (await ask("GET", `${w}/jobs/list?script_path_exact=u/admin/once`)).json();
+    const found = (await ask("GET", `${ACME}/jobs/list?script_path_exact=u/admin/once`)).json();
     expect(found).toHaveLength(1);
   });
 
   test("keeps its run's shared folder if the steps stay on one worker", async () => {
-    await frontTakes([]);
+    await setTags([]);
     const write = (name: string) =>
       `import { appendFileSync } from "node:fs"; export const main = () => { appendFileSync("shared/${name}", "x"); return process.env.WM_JOB_ID; }`;
     const read = `import { readdirSync } from "node:fs"; export const main = () => readdirSync("shared").sort().join();`;
@@ -254,41 +258,41 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     );
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, at) =>
-        expectOk((at % 2 === 0 ? ask : back)("POST", `${w}/jobs/run_wait_result/f/${flow}`, {})),
+        expectOk((at % 2 === 0 ? ask : back)("POST", `${ACME}/jobs/run_wait_result/f/${flow}`, {})),
       ),
     );
     for (const answer of answers) expect(answer.json()).toBe("one,two");
-    await frontTakes(["dependency"]);
+    await setTags(["dependency"]);
   });
 
   test("counts for a concurrency limit across both servers", async () => {
-    await frontTakes([]);
+    await setTags([]);
     const content =
       "export async function main() { const began = Date.now(); await Bun.sleep(40); return [began, Date.now()]; }";
     await deploy(ask, "acme", "u/admin/single", content, { concurrent_limit: 1 });
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, at) =>
-        expectOk((at % 2 === 0 ? ask : back)("POST", `${w}/jobs/run_wait_result/p/u/admin/single`, {})),
+        expectOk((at % 2 === 0 ? ask : back)("POST", `${ACME}/jobs/run_wait_result/p/u/admin/single`, {})),
       ),
     );
     const spans = answers.map((answer) => answer.json() as [number, number]).sort(([a], [b]) => a - b);
     for (const [at, [began]] of spans.slice(1).entries()) expect(began).toBeGreaterThanOrEqual(spans[at]![1]);
-    await frontTakes(["dependency"]);
+    await setTags(["dependency"]);
   });
 
   test("reads from the bucket what was stored through the other server", async () => {
     await using bucket = await startBucket();
     const resource = { path: "u/admin/bucket", value: bucket.resource, resource_type: "s3" };
-    await expectOk(ask("POST", `${w}/resources/create`, resource));
+    await expectOk(ask("POST", `${ACME}/resources/create`, resource));
     const large_file_storage = { type: "S3Storage", s3_resource_path: "$res:u/admin/bucket" };
-    await expectOk(ask("POST", `${w}/workspaces/edit_large_file_storage_config`, { large_file_storage }));
-    const stored = await fetch(`${both.front.url}/api${w}/job_helpers/upload_s3_file?file_key=dir/file.bin`, {
+    await expectOk(ask("POST", `${ACME}/workspaces/edit_large_file_storage_config`, { large_file_storage }));
+    const stored = await fetch(`${both.front.url}/api${ACME}/job_helpers/upload_s3_file?file_key=dir/a.bin`, {
       method: "POST",
       headers: { authorization: `Bearer ${token}` },
       body: "what is in it",
     });
     expect(stored.status).toBe(200);
-    const read = await back("GET", `${w}/job_helpers/download_s3_file?file_key=dir/file.bin`);
+    const read = await back("GET", `${ACME}/job_helpers/download_s3_file?file_key=dir/a.bin`);
     expect([read.status, read.text]).toEqual([200, "what is in it"]);
   });
 });

@@ -8,17 +8,17 @@ import {
   both,
   type Case,
   isAlive,
-  openMemory,
   root,
+  setUpMemory,
   status,
   testCases,
-  w,
+  WORKSPACE,
 } from "./memory-setup.ts";
 
 setDefaultTimeout(60_000);
 
 describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates the other's cache", () => {
-  openMemory();
+  setUpMemory();
 
   const flow = (path: string, expr: string) => ({
     path,
@@ -39,7 +39,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
     ],
   });
   const result = (path: string) => async () =>
-    (await back("POST", `${w}/jobs/run_wait_result/${path}`, {})).text;
+    (await back("POST", `${WORKSPACE}/jobs/run_wait_result/${path}`, {})).text;
 
   const isThere = async (id: string) => (await keeper("GET", `/w/${id}/variables/list`)).status === 200;
   let pid: number | undefined;
@@ -50,9 +50,9 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
     {
       name: "a script that is archived",
       make: () => deploy(ask, "acme", "u/admin/archived", "export const main = () => 1"),
-      look: () => status(back, "POST", `${w}/jobs/run_wait_result/p/u/admin/archived`, {})(),
+      look: () => status(back, "POST", `${WORKSPACE}/jobs/run_wait_result/p/u/admin/archived`, {})(),
       before: 200,
-      change: () => expectOk(ask("POST", `${w}/scripts/archive/p/u/admin/archived`)),
+      change: () => expectOk(ask("POST", `${WORKSPACE}/scripts/archive/p/u/admin/archived`)),
       after: 400,
     },
     {
@@ -60,26 +60,29 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       make: async () => {
         hash = await deploy(ask, "acme", "u/admin/by_hash", "export const main = () => 1");
       },
-      look: () => status(back, "POST", `${w}/jobs/run_wait_result/h/${hash}`, {})(),
+      look: () => status(back, "POST", `${WORKSPACE}/jobs/run_wait_result/h/${hash}`, {})(),
       before: 200,
-      change: () => expectOk(ask("POST", `${w}/scripts/archive/h/${hash}`)),
+      change: () => expectOk(ask("POST", `${WORKSPACE}/scripts/archive/h/${hash}`)),
       after: 400,
     },
     {
       name: "an older version of a flow",
-      make: () => expectOk(ask("POST", `${w}/flows/create`, { ...flow("u/admin/f", ""), value: codeOf(1) })),
+      make: () =>
+        expectOk(ask("POST", `${WORKSPACE}/flows/create`, { ...flow("u/admin/f", ""), value: codeOf(1) })),
       look: () => result("f/u/admin/f")(),
       before: "1",
       change: () =>
-        expectOk(ask("POST", `${w}/flows/update/u/admin/f`, { ...flow("u/admin/f", ""), value: codeOf(2) })),
+        expectOk(
+          ask("POST", `${WORKSPACE}/flows/update/u/admin/f`, { ...flow("u/admin/f", ""), value: codeOf(2) }),
+        ),
       after: "2",
     },
     {
       name: "a flow that is archived",
       make: async () => {},
-      look: () => status(back, "POST", `${w}/jobs/run_wait_result/f/u/admin/f`, {})(),
+      look: () => status(back, "POST", `${WORKSPACE}/jobs/run_wait_result/f/u/admin/f`, {})(),
       before: 200,
-      change: () => expectOk(ask("POST", `${w}/flows/archive/u/admin/f`, { archived: true })),
+      change: () => expectOk(ask("POST", `${WORKSPACE}/flows/archive/u/admin/f`, { archived: true })),
       after: 400,
     },
     {
@@ -99,7 +102,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
           request_type: "sync",
           is_static_website: false,
         };
-        await expectOk(ask("POST", `${w}/http_triggers/create`, route));
+        await expectOk(ask("POST", `${WORKSPACE}/http_triggers/create`, route));
       },
       after: 200,
     },
@@ -108,7 +111,8 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       make: async () => {},
       look: () => status(back, "GET", "/r/told")(),
       before: 200,
-      change: () => expectOk(ask("POST", `${w}/http_triggers/setenabled/u/admin/told`, { enabled: false })),
+      change: () =>
+        expectOk(ask("POST", `${WORKSPACE}/http_triggers/setenabled/u/admin/told`, { enabled: false })),
       after: 404,
     },
     {
@@ -123,7 +127,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       name: "the key of a workspace",
       make: () =>
         expectOk(
-          ask("POST", `${w}/variables/create`, {
+          ask("POST", `${WORKSPACE}/variables/create`, {
             path: "u/admin/s",
             value: "hidden",
             is_secret: true,
@@ -131,11 +135,12 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
           }),
         ),
       look: async () => [
-        (await back("GET", `${w}/workspaces/encryption_key`)).json().key === "k".repeat(64),
-        (await back("GET", `${w}/variables/get_value/u/admin/s`)).text,
+        (await back("GET", `${WORKSPACE}/workspaces/encryption_key`)).json().key === "k".repeat(64),
+        (await back("GET", `${WORKSPACE}/variables/get_value/u/admin/s`)).text,
       ],
       before: [false, '"hidden"'],
-      change: () => expectOk(ask("POST", `${w}/workspaces/encryption_key`, { new_key: "k".repeat(64) })),
+      change: () =>
+        expectOk(ask("POST", `${WORKSPACE}/workspaces/encryption_key`, { new_key: "k".repeat(64) })),
       after: [true, '"hidden"'],
     },
     {
@@ -195,7 +200,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       },
       look: async () => isAlive(pid!),
       before: true,
-      change: () => expectOk(ask("POST", `${w}/scripts/archive/p/u/admin/warm`)),
+      change: () => expectOk(ask("POST", `${WORKSPACE}/scripts/archive/p/u/admin/warm`)),
       after: false,
     },
   ];
@@ -204,14 +209,16 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
   test("an error handler set on another server is started for the next failure", async () => {
     await deploy(ask, "acme", "u/admin/fails", "export const main = () => { throw new Error('no') }");
     await deploy(ask, "acme", "u/admin/hears", "export const main = (path: string) => path");
-    const fail = () => back("POST", `${w}/jobs/run_wait_result/p/u/admin/fails`, {});
+    const fail = () => back("POST", `${WORKSPACE}/jobs/run_wait_result/p/u/admin/fails`, {});
     // That there is none is known here from now on.
     await fail();
     const handler = { error_handler: "script/u/admin/hears", error_handler_extra_args: {} };
-    await expectOk(ask("POST", `${w}/workspaces/edit_error_handler`, handler));
+    await expectOk(ask("POST", `${WORKSPACE}/workspaces/edit_error_handler`, handler));
     await fail();
     const heard = await until(async () => {
-      const listed = (await ask("GET", `${w}/jobs/completed/list?script_path_exact=u/admin/hears`)).json();
+      const listed = (
+        await ask("GET", `${WORKSPACE}/jobs/completed/list?script_path_exact=u/admin/hears`)
+      ).json();
       return listed.length > 0 ? listed : undefined;
     }, "the handler's job");
     expect(heard).toHaveLength(1);
@@ -228,13 +235,15 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
       },
     });
     const store = (path: string) =>
-      expectOk(back("POST", `${w}/variables/create`, { path, value: "", is_secret: false, description: "" }));
+      expectOk(
+        back("POST", `${WORKSPACE}/variables/create`, { path, value: "", is_secret: false, description: "" }),
+      );
     await store("u/admin/e1");
     const url = `http://127.0.0.1:${receiver.port}/`;
-    const { id } = (await expectOk(ask("POST", `${w}/webhooks/create`, { url }))).json();
+    const { id } = (await expectOk(ask("POST", `${WORKSPACE}/webhooks/create`, { url }))).json();
     await store("u/admin/e2");
     await until(() => (seen.length > 0 ? true : undefined), "the event");
-    await expectOk(ask("DELETE", `${w}/webhooks/delete/${id}`));
+    await expectOk(ask("DELETE", `${WORKSPACE}/webhooks/delete/${id}`));
     await store("u/admin/e3");
     const about = (path: string) => seen.filter((body) => body.includes(path)).length;
     expect([about("u/admin/e1"), about("u/admin/e2"), about("u/admin/e3")]).toEqual([0, 1, 0]);

@@ -5,12 +5,22 @@
 import { beforeAll, describe, setDefaultTimeout } from "bun:test";
 import { type Ask, deploy, expectOk } from "../../support/harness.ts";
 import { license } from "../../support/peers/license.ts";
-import { ask, both, type Case, isAlive, openMemory, root, status, testCases, w } from "./memory-setup.ts";
+import {
+  ask,
+  both,
+  type Case,
+  isAlive,
+  root,
+  setUpMemory,
+  status,
+  testCases,
+  WORKSPACE,
+} from "./memory-setup.ts";
 
 setDefaultTimeout(60_000);
 
 describe.skipIf(!process.env.DATABASE_URL)("a change of rights on one server reaches the other", () => {
-  openMemory();
+  setUpMemory();
 
   let eveAtBack: Ask;
   beforeAll(async () => {
@@ -35,64 +45,68 @@ describe.skipIf(!process.env.DATABASE_URL)("a change of rights on one server rea
     {
       name: "who has become an operator",
       make: async () => {},
-      look: () => eveAtBack("GET", `${w}/users/whoami`).then((answer) => answer.json().operator),
+      look: () => eveAtBack("GET", `${WORKSPACE}/users/whoami`).then((answer) => answer.json().operator),
       before: false,
-      change: () => expectOk(ask("POST", `${w}/users/update/eve`, { operator: true })),
+      change: () => expectOk(ask("POST", `${WORKSPACE}/users/update/eve`, { operator: true })),
       after: true,
     },
     {
       name: "who is an operator no more",
       make: async () => {},
-      look: () => eveAtBack("GET", `${w}/users/whoami`).then((answer) => answer.json().operator),
+      look: () => eveAtBack("GET", `${WORKSPACE}/users/whoami`).then((answer) => answer.json().operator),
       before: true,
-      change: () => expectOk(ask("POST", `${w}/users/update/eve`, { operator: false })),
+      change: () => expectOk(ask("POST", `${WORKSPACE}/users/update/eve`, { operator: false })),
       after: false,
     },
     {
       name: "who may read a folder",
       make: async () => {
-        await expectOk(ask("POST", `${w}/folders/create`, { name: "data" }));
+        await expectOk(ask("POST", `${WORKSPACE}/folders/create`, { name: "data" }));
         const value = { path: "f/data/v", value: "v", is_secret: false, description: "" };
-        await expectOk(ask("POST", `${w}/variables/create`, value));
+        await expectOk(ask("POST", `${WORKSPACE}/variables/create`, value));
       },
-      look: () => status(eveAtBack, "GET", `${w}/variables/get/f/data/v`)(),
+      look: () => status(eveAtBack, "GET", `${WORKSPACE}/variables/get/f/data/v`)(),
       before: 404,
       change: () =>
         expectOk(
-          ask("POST", `${w}/folders/update/data`, { extra_perms: { "u/eve": false, "u/admin": true } }),
+          ask("POST", `${WORKSPACE}/folders/update/data`, {
+            extra_perms: { "u/eve": false, "u/admin": true },
+          }),
         ),
       after: 200,
     },
     {
       name: "who is in a group",
       make: async () => {
-        await expectOk(ask("POST", `${w}/groups/create`, { name: "team", summary: "" }));
+        await expectOk(ask("POST", `${WORKSPACE}/groups/create`, { name: "team", summary: "" }));
         await expectOk(
-          ask("POST", `${w}/folders/create`, { name: "team", extra_perms: { "g/team": false } }),
+          ask("POST", `${WORKSPACE}/folders/create`, { name: "team", extra_perms: { "g/team": false } }),
         );
         const value = { path: "f/team/v", value: "v", is_secret: false, description: "" };
-        await expectOk(ask("POST", `${w}/variables/create`, value));
+        await expectOk(ask("POST", `${WORKSPACE}/variables/create`, value));
       },
-      look: () => status(eveAtBack, "GET", `${w}/variables/get/f/team/v`)(),
+      look: () => status(eveAtBack, "GET", `${WORKSPACE}/variables/get/f/team/v`)(),
       before: 404,
-      change: () => expectOk(ask("POST", `${w}/groups/adduser/team`, { username: "eve" })),
+      change: () => expectOk(ask("POST", `${WORKSPACE}/groups/adduser/team`, { username: "eve" })),
       after: 200,
     },
     {
       name: "who was in a group",
       make: async () => {},
-      look: () => status(eveAtBack, "GET", `${w}/variables/get/f/team/v`)(),
+      look: () => status(eveAtBack, "GET", `${WORKSPACE}/variables/get/f/team/v`)(),
       before: 200,
-      change: () => expectOk(ask("POST", `${w}/groups/removeuser/team`, { username: "eve" })),
+      change: () => expectOk(ask("POST", `${WORKSPACE}/groups/removeuser/team`, { username: "eve" })),
       after: 404,
     },
     {
       name: "what somebody may see by an entry of the item's own",
       make: () => deploy(ask, "acme", "u/admin/shared", "export const main = () => 1"),
-      look: () => status(eveAtBack, "POST", `${w}/jobs/run_wait_result/p/u/admin/shared`, {})(),
+      look: () => status(eveAtBack, "POST", `${WORKSPACE}/jobs/run_wait_result/p/u/admin/shared`, {})(),
       before: 404,
       change: () =>
-        expectOk(ask("POST", `${w}/acls/add/script/u/admin/shared`, { owner: "u/eve", write: false })),
+        expectOk(
+          ask("POST", `${WORKSPACE}/acls/add/script/u/admin/shared`, { owner: "u/eve", write: false }),
+        ),
       after: 200,
     },
     {
@@ -117,15 +131,17 @@ describe.skipIf(!process.env.DATABASE_URL)("a change of rights on one server rea
       make: async () => {
         const { token } = await both.front.member("acme", "ghost");
         await deploy(ask, "acme", "u/admin/pid", "export const main = () => process.pid");
-        await expectOk(ask("POST", `${w}/acls/add/script/u/admin/pid`, { owner: "u/ghost", write: false }));
+        await expectOk(
+          ask("POST", `${WORKSPACE}/acls/add/script/u/admin/pid`, { owner: "u/ghost", write: false }),
+        );
         const ran = await expectOk(
-          both.back.as(token)("POST", `${w}/jobs/run_wait_result/p/u/admin/pid`, {}),
+          both.back.as(token)("POST", `${WORKSPACE}/jobs/run_wait_result/p/u/admin/pid`, {}),
         );
         pid = Number(ran.text);
       },
       look: async () => isAlive(pid!),
       before: true,
-      change: () => expectOk(ask("DELETE", `${w}/users/delete/ghost`)),
+      change: () => expectOk(ask("DELETE", `${WORKSPACE}/users/delete/ghost`)),
       after: false,
     },
   ];

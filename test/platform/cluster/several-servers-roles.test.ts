@@ -13,7 +13,7 @@ import { flushUsage } from "../../../src/features/tenancy/workspaces/usage.ts";
 import { jobs } from "../../../src/platform/queue/tables.ts";
 import { type Ask, deploy, expectOk, until } from "../../support/harness.ts";
 import { completedRow, idOf, RUNNING } from "../../support/job-rows.ts";
-import { soon, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
+import { expectEventually, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
 
 setDefaultTimeout(60_000);
 
@@ -143,7 +143,7 @@ describe.skipIf(!process.env.DATABASE_URL)("with two servers", () => {
       const set = { name: "WORD", value };
       await expectOk(ask("POST", `${w}/workspaces/set_environment_variable`, set));
       const call = async () => (await back("POST", `${w}/jobs/run_wait_result/p/u/admin/word`, {})).json();
-      expect(await soon(call, value)).toBe(value);
+      expect(await expectEventually(call, value)).toBe(value);
     };
     beforeAll(async () => {
       await deploy(ask, "acme", "u/admin/word", "export const main = () => process.env.WORD ?? 'none'");

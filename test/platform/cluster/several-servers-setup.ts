@@ -13,7 +13,7 @@ export let admin: Awaited<ReturnType<TestServer["workspace"]>>;
 export let atBack: TestServer["operator"];
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openServers(): void {
+export function setUpServers(): void {
   beforeAll(async () => {
     database = await createDatabase(postgres!, "migrated");
     const both = { database_url: database.url, secret_key: SVC_SECRET_KEY };

@@ -2,15 +2,15 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { newPlace, start } from "../../cli/program.ts";
+import { createCliEnvironment, start } from "../../cli/program.ts";
 import { deploy, expectOk, until } from "../../support/harness.ts";
 import { startProxy } from "../../support/peers/cuttable-proxy.ts";
-import { admin, database, front, openServers, postgres, SVC_SECRET_KEY } from "./several-servers-setup.ts";
+import { admin, database, front, postgres, SVC_SECRET_KEY, setUpServers } from "./several-servers-setup.ts";
 
 setDefaultTimeout(60_000);
 
 describe.skipIf(!postgres)("servers of one database", () => {
-  openServers();
+  setUpServers();
 
   describe("a separate worker", () => {
     const env = () => ({
@@ -42,7 +42,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     });
 
     test("runs jobs with its tags, is listed, and signs off", async () => {
-      using place = newPlace();
+      using place = createCliEnvironment();
       const id = await runTagged("far", { file: join(place.folder, "ran"), ms: 0 });
       using worker = start(place, ["worker", "--tags", "far", "--group", "edge", "--json"], env());
       await worker.says('"worker"');
@@ -64,8 +64,8 @@ describe.skipIf(!postgres)("servers of one database", () => {
     });
 
     test("that is killed loses its job to another, and the job ends", async () => {
-      using place = newPlace();
-      using other = newPlace();
+      using place = createCliEnvironment();
+      using other = createCliEnvironment();
       const file = join(place.folder, "ran");
       using lost = start(place, ["worker", "--tags", "far", "--json"], env());
       await lost.says('"worker"');
@@ -80,8 +80,8 @@ describe.skipIf(!postgres)("servers of one database", () => {
     });
 
     test("that was suspended cannot complete, when it resumes, a job that was given to another", async () => {
-      using place = newPlace();
-      using other = newPlace();
+      using place = createCliEnvironment();
+      using other = createCliEnvironment();
       const file = join(place.folder, "ran");
       using stopped = start(place, ["worker", "--tags", "far", "--json"], env());
       await stopped.says('"worker"');
@@ -104,8 +104,8 @@ describe.skipIf(!postgres)("servers of one database", () => {
     });
 
     test("that was cut off from the database cannot complete, when it is back, a job that was given to another", async () => {
-      using place = newPlace();
-      using other = newPlace();
+      using place = createCliEnvironment();
+      using other = createCliEnvironment();
       const { hostname, port } = new URL(database.url);
       using proxy = await startProxy({ hostname, port: Number(port) });
       const through = new URL(database.url);
@@ -135,7 +135,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     });
 
     test("needs a database to share", async () => {
-      using place = newPlace();
+      using place = createCliEnvironment();
       const { code, err } = await place.svc(["worker"]);
       expect([code, err]).toEqual([2, expect.stringContaining("set DATABASE_URL")]);
     });

@@ -8,7 +8,7 @@ import {
   reopenWorkspace,
 } from "../../../src/features/tenancy/workspaces/gate.ts";
 import { hasHandler, hasNoHandler } from "../../../src/features/tenancy/workspaces/handler-cache.ts";
-import { newPlace, SOURCE_PROGRAM, start } from "../../cli/program.ts";
+import { createCliEnvironment, SOURCE_PROGRAM, start } from "../../cli/program.ts";
 import { deploy, expectOk, type TestServer, until } from "../../support/harness.ts";
 import {
   admin,
@@ -16,15 +16,15 @@ import {
   back,
   database,
   front,
-  openServers,
   postgres,
   SVC_SECRET_KEY,
+  setUpServers,
 } from "./several-servers-setup.ts";
 
 setDefaultTimeout(60_000);
 
 describe.skipIf(!postgres)("servers of one database", () => {
-  openServers();
+  setUpServers();
 
   /** Keeps the one slot of the front server busy until the returned function is called. */
   async function occupy(): Promise<() => Promise<void>> {
@@ -211,7 +211,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     await deploy(admin.ask, "acme", "u/admin/endless", "export const main = () => Bun.sleep(60_000)");
     const id = (await expectOk(atBack("POST", "/w/acme/jobs/run/p/u/admin/endless", {}))).text;
     await until(() => back.server.app.queue.has(id) || undefined, "the job at the back");
-    using place = newPlace();
+    using place = createCliEnvironment();
     const flag = join(place.folder, "ahead");
     const ahead = `const now = Date.now.bind(Date);
       const { existsSync } = require("node:fs");

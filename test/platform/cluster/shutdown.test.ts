@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { lockDirectory } from "../../../src/lib/files/directory-lock.ts";
 import {
   type Ask,
+  createTemporaryFolder,
   deploy,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -70,7 +70,7 @@ describe("with the database gone", () => {
     lockDirectory(server.data_dir, "the test").release();
   }
 
-  const folderOf = () => openFolder("svc-shutdown-");
+  const folderOf = () => createTemporaryFolder("svc-shutdown-");
 
   test.skipIf(!!process.env.DATABASE_URL)("a file that is closed under it", async () => {
     const folder = folderOf();

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { startListener } from "../../../src/server/server.ts";
 import { deploy, startTestServer, until } from "../../support/harness.ts";
-import { openSecurity } from "./security-setup.ts";
+import { setUpSecurity } from "./security-setup.ts";
 
-openSecurity();
+setUpSecurity();
 
 /** The fingerprint of the certificate that is shown on a port to whoever connects now. */
 function shownAt(port: number): Promise<string> {

@@ -6,7 +6,7 @@ export let server: TestServer;
 export let token: string;
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openSecurity(): void {
+export function setUpSecurity(): void {
   beforeAll(async () => {
     server = await startTestServer();
     const admin = await server.workspace();

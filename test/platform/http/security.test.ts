@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { BadRequest } from "../../../src/lib/errors.ts";
 import { parseTrustedProxies } from "../../../src/platform/http/door/proxies.ts";
 import { startTestServer } from "../../support/harness.ts";
-import { openSecurity, server, token } from "./security-setup.ts";
+import { server, setUpSecurity, token } from "./security-setup.ts";
 
-openSecurity();
+setUpSecurity();
 
 const nobody = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   server.as(undefined)(method, path, method === "GET" ? undefined : {}, headers);

@@ -13,7 +13,7 @@ export interface Claims {
 }
 
 /** Response to every request, in place of the provider's own. */
-export type Trouble = { status?: number; body?: string; delay_ms?: number; headers?: Record<string, string> };
+export type Fault = { status?: number; body?: string; delay_ms?: number; headers?: Record<string, string> };
 
 export interface IdentityProvider extends AsyncDisposable {
   issuer: string;
@@ -21,7 +21,7 @@ export interface IdentityProvider extends AsyncDisposable {
   /** Claims by login name; other users have an address at example.org. */
   people: Map<string, Claims>;
   /** Trouble at addresses that end so; gone when it is deleted. */
-  trouble: Map<string, Trouble>;
+  trouble: Map<string, Fault>;
   /** Seconds for which an access token holds. */
   lifetime_s: number;
   /** Bodies of the requests to the token endpoint and to the revocation endpoint. */

@@ -1,7 +1,7 @@
 /** Package clients outside of the system's folders that need no network: what they are told to do, a test gives them. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openFolder } from "../harness.ts";
+import { createTemporaryFolder } from "../harness.ts";
 
 interface Clients extends Disposable {
   /** Everyone may read and write it; it is no folder that scripts see. */
@@ -22,7 +22,7 @@ const INTERPRETERS: Record<string, [locate: string, version: string]> = {
  * @param programs text of each client by its name; `FOLDER` stands for the folder
  */
 export function installClients(programs: Record<string, string>): Clients {
-  const folder = openFolder("svc-clients-");
+  const folder = createTemporaryFolder("svc-clients-");
   const [interpreters, tools, links] = ["interpreters", "tools", "links"].map((name) => join(folder, name));
   for (const made of [interpreters!, tools!, links!]) mkdirSync(made);
   const write = (path: string, text: string, mode: number) => {

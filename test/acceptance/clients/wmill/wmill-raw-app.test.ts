@@ -1,7 +1,7 @@
 /** An app of code: `wmill` builds what stands in its folder, pushes source and bundle, and pulls the source back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { newPlace } from "../../../cli/program.ts";
+import { createCliEnvironment } from "../../../cli/program.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { isOffline } from "../registry.ts";
 import { changesIn, installWmill, type Wmill } from "./wmill.ts";
@@ -62,7 +62,7 @@ describe.skipIf(isOffline)("an app of code that wmill pushes", () => {
   });
 
   test("is the same for svc, whoever pushed it", async () => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     const svc = (...words: string[]) =>
       place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);
     expect(await svc("pull", "--yes", "--only", "f/shop")).toMatchObject({ code: 0 });

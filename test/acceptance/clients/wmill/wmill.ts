@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
-export interface Ended {
+export interface CommandResult {
   code: number;
   /** Output of both streams, without colors. */
   text: string;
@@ -15,7 +15,7 @@ export interface Wmill extends AsyncDisposable {
   /** A new folder to work in. */
   folder: (name: string) => Promise<string>;
   /** Runs a command in a folder, as whoever the folder's place is set to. */
-  run: (folder: string, args: string[]) => Promise<Ended>;
+  run: (folder: string, args: string[]) => Promise<CommandResult>;
   /** Runs a command that must succeed. @returns what it said */
   ok: (folder: string, args: string[]) => Promise<string>;
 }
@@ -70,7 +70,7 @@ async function ended(
   cwd: string,
   command: string[],
   env: Record<string, string | undefined>,
-): Promise<Ended> {
+): Promise<CommandResult> {
   const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { code, text: Bun.stripANSI(out + err) };

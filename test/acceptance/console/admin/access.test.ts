@@ -1,12 +1,12 @@
 /** Rights on items: shown and changed on the page of the item. */
 import { beforeAll, expect, test } from "bun:test";
-import { newMember } from "../filled.ts";
+import { createMember } from "../filled.ts";
 import { useSite } from "../site.ts";
 
 const site = useSite();
 
 beforeAll(async () => {
-  for (const name of ["bob", "cid"]) await newMember(site.serving, site.filled, name);
+  for (const name of ["bob", "cid"]) await createMember(site.serving, site.filled, name);
   await site.filled.ask("POST", "/w/acme/groups/create", { name: "support" });
   await site.filled.ask("POST", "/w/acme/groups/adduser/support", { username: "bob" });
   await site.filled.ask("POST", "/w/acme/acls/add/folder/finance", { owner: "g/support" });

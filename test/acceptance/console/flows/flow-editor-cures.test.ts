@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { until } from "../../e2e/executable.ts";
 import { expectSoon } from "../browser.ts";
-import { newMember } from "../filled.ts";
+import { createMember } from "../filled.ts";
 import { useSite } from "../site.ts";
 
 const site = useSite();
@@ -269,7 +269,7 @@ test("the panel keeps the focus while its step gets another id, and the panel of
 test("users who may not change a flow are not offered its editor", async () => {
   const path = "f/finance/read_only";
   await deploy(path, { modules: [code("a")] });
-  await newMember(site.serving, site.filled, "carl");
+  await createMember(site.serving, site.filled, "carl");
   await site.filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/carl": false } });
   const token = await site.serving.operator("/users/tokens/impersonate", {
     impersonate_email: "carl@example.org",

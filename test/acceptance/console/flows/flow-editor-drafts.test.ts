@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../e2e/executable.ts";
 import type { Visit } from "../browser.ts";
-import { newMember } from "../filled.ts";
+import { createMember } from "../filled.ts";
 import { useSite } from "../site.ts";
 
 const site = useSite();
@@ -11,7 +11,7 @@ const site = useSite();
 let bob: string;
 
 beforeAll(async () => {
-  await newMember(site.serving, site.filled, "bob");
+  await createMember(site.serving, site.filled, "bob");
   bob = await site.serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
   await site.filled.ask("POST", "/w/acme/folders/addowner/finance", { owner: "u/bob" });
 });

@@ -1,7 +1,7 @@
 /** A flow written as YAML in a real browser: completed, checked, kept, deployed, compared and brought back. */
 import { expect, test } from "bun:test";
 import { expectSoon } from "../browser.ts";
-import { newMember } from "../filled.ts";
+import { createMember } from "../filled.ts";
 import { useSite } from "../site.ts";
 
 const site = useSite();
@@ -111,7 +111,7 @@ test("a flow has webhooks and triggers like a script, and readers can read its Y
   await page.getByText("It takes no arguments.").waitFor();
   const runs = page.getByRole("combobox", { name: "What it runs" });
   await expectSoon(async () => (await runs.inputValue()).includes("nightly"), true);
-  await newMember(site.serving, site.filled, "carl");
+  await createMember(site.serving, site.filled, "carl");
   await site.filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/carl": false } });
   const reader = await site.serving.operator("/users/tokens/impersonate", {
     impersonate_email: "carl@example.org",

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Server } from "bun";
 import { expectSoon, type Visit } from "../browser.ts";
-import { newMember } from "../filled.ts";
+import { createMember } from "../filled.ts";
 import { useSite } from "../site.ts";
 
 const site = useSite({ SVC_ALLOWED_TARGETS: "all" });
@@ -194,7 +194,7 @@ test("users who may not change triggers are not offered to, and outgoing webhook
     http_method: "get",
     summary: `<img src=x onerror=alert(1)>`,
   });
-  await newMember(site.serving, site.filled, "bob");
+  await createMember(site.serving, site.filled, "bob");
   await site.filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": true } });
   const token = await site.serving.operator("/users/tokens/impersonate", {
     impersonate_email: "bob@example.org",

@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { createCipheriv, createHash, createHmac } from "node:crypto";
 import { deploy, expectOk } from "../../../support/harness.ts";
-import { ann, ask, file, form, get, openElsewhere, post, server, token, w } from "./elsewhere-setup.ts";
+import { ACME, ann, ask, file, formOf, get, post, server, setUpElsewhere, token } from "./elsewhere-setup.ts";
 
-openElsewhere();
+setUpElsewhere();
 
 describe("a folder", () => {
   const body = {
@@ -30,8 +30,8 @@ describe("a folder", () => {
       owners: ["ann", "f/x", "all"],
       extra_perms: { ann: true },
     });
-    expect((await ann("GET", `${w}/folders/get/shut`)).status).toBe(404);
-    expect((await ann("POST", `${w}/variables/create`, variable("f/shut/mine", "x"))).status).toBe(403);
+    expect((await ann("GET", `${ACME}/folders/get/shut`)).status).toBe(404);
+    expect((await ann("POST", `${ACME}/variables/create`, variable("f/shut/mine", "x"))).status).toBe(403);
   });
 
   test("pushed by an admin without owners, it is returned without any", async () => {
@@ -131,7 +131,7 @@ describe("a route", () => {
       script_path: "u/ann/x",
       workspaced_route: true,
     };
-    await expectOk(ann("POST", `${w}/http_triggers/create`, body));
+    await expectOk(ann("POST", `${ACME}/http_triggers/create`, body));
     await post("/variables/create", variable(path, "sesame"));
     expect((await send("acme/guess", { "x-api-key": "sesame" })).status).toBe(500);
   });
@@ -172,7 +172,7 @@ describe("a route", () => {
     const path = `u/admin/bad_${name}`;
     await post("/resources/create", { path, resource_type: "signature_auth", value });
     const auth = { authentication_method: "signature", authentication_resource_path: path };
-    expect((await ask("POST", `${w}/http_triggers/create`, route(`bad${name}`, auth))).status).toBe(400);
+    expect((await ask("POST", `${ACME}/http_triggers/create`, route(`bad${name}`, auth))).status).toBe(400);
   });
 });
 
@@ -210,10 +210,10 @@ describe("package lists of a workspace", () => {
     expect(await file("dependencies/requirements.in")).toBe("pandas>2\n");
     expect(await file("dependencies/small.requirements.in")).toBe("numpy\n");
     await post("/workspace_dependencies/delete/python3?name=small", {});
-    const gone = await ask("GET", `${w}/workspace_dependencies/get_latest/python3?name=small`);
+    const gone = await ask("GET", `${ACME}/workspace_dependencies/get_latest/python3?name=small`);
     expect(gone.status).toBe(404);
     const body = { language: "python3", content: "evil" };
-    expect((await ann("POST", `${w}/workspace_dependencies/create`, body)).status).toBe(403);
+    expect((await ann("POST", `${ACME}/workspace_dependencies/create`, body)).status).toBe(403);
   });
 });
 
@@ -221,12 +221,15 @@ describe("an app of code", () => {
   test("is pushed with its bundle, and pulled as its files", async () => {
     const value = { runnables: {}, files: { "/index.tsx": "export {}" } };
     const app = { path: "u/admin/coded", summary: "Coded", value, policy: { execution_mode: "viewer" } };
-    const made = await form("/apps/create_raw", "app", app, { js: "1", css: "" });
+    const made = await formOf("/apps/create_raw", "app", app, { js: "1", css: "" });
     expect(made).toEqual({ status: 201, text: "u/admin/coded" });
     expect(await get("/apps/get/p/u/admin/coded")).toMatchObject({ raw_app: true, value });
     expect(await file("u/admin/coded.raw_app.json")).toMatchObject({ summary: "Coded", value });
     const next = { ...app, summary: "Next" };
-    const changed = await form("/apps/update_raw/u/admin/coded", "app", next, { js: "2", css: "" });
+    const changed = await formOf("/apps/update_raw/u/admin/coded", "app", next, {
+      js: "2",
+      css: "",
+    });
     expect(changed.status).toBe(200);
     expect(await file("u/admin/coded.raw_app.json")).toMatchObject({ summary: "Next" });
     const listed = (await get("/apps/list")) as { path: string; raw_app: boolean }[];
@@ -240,7 +243,11 @@ describe("an app of code", () => {
     const body = new FormData();
     for (const [name, text] of Object.entries(fields)) body.append(name, text as string);
     const headers = { authorization: `Bearer ${token}` };
-    const answer = await fetch(`${server.url}/api${w}/apps/create_raw`, { method: "POST", headers, body });
+    const answer = await fetch(`${server.url}/api${ACME}/apps/create_raw`, {
+      method: "POST",
+      headers,
+      body,
+    });
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(says)]);
   });
 });
@@ -249,16 +256,16 @@ describe("a script", () => {
   test("that was bundled runs its bundle and shows its source", async () => {
     const content = "import { y } from '../lib/y.ts'; export const main = () => y;";
     const script = { path: "u/admin/bundled", content, language: "bun", codebase: "abc.esm" };
-    const made = await form("/scripts/create_snapshot?skip_if_noop=true", "script", script, {
+    const made = await formOf("/scripts/create_snapshot?skip_if_noop=true", "script", script, {
       file: "export const main = () => 'from the bundle'",
     });
     expect(made.status).toBe(201);
-    const ran = await ask("POST", `${w}/jobs/run_wait_result/p/u/admin/bundled`, {});
+    const ran = await ask("POST", `${ACME}/jobs/run_wait_result/p/u/admin/bundled`, {});
     expect(ran.json()).toBe("from the bundle");
     const shown = await get("/scripts/get/p/u/admin/bundled");
     expect(shown).toMatchObject({ content, codebase: "abc.esm" });
     expect(shown).not.toHaveProperty("bundle");
-    const archive = await form("/scripts/create_snapshot", "script", script, { file: "a\0b" });
+    const archive = await formOf("/scripts/create_snapshot", "script", script, { file: "a\0b" });
     expect([archive.status, archive.text]).toEqual([400, expect.stringContaining("one file of JavaScript")]);
   });
 
@@ -266,7 +273,7 @@ describe("a script", () => {
     const told = { has_preprocessor: false, labels: ["x"], debounce_key: "k" };
     await post("/scripts/create", { path: "u/admin/empty", content: "", language: "sqlite", ...told });
     expect(await file("u/admin/empty.script.json")).toMatchObject(told);
-    const ran = await ask("POST", `${w}/jobs/run_wait_result/p/u/admin/empty`, {});
+    const ran = await ask("POST", `${ACME}/jobs/run_wait_result/p/u/admin/empty`, {});
     expect(ran.text).toContain("there is no statement to run");
   });
 

@@ -5,7 +5,7 @@ import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
-export const as: Record<string, Ask> = {};
+export const askAs: Record<string, Ask> = {};
 
 /** Entries of the items that are called `shared`. */
 export const SHARED = {
@@ -53,7 +53,7 @@ type Right = "-" | "r" | "w" | "m" | "x";
 
 export const OPERATORS = ["viewer", "foreman"];
 
-export const cases = MATRIX.trim()
+export const CASES = MATRIX.trim()
   .split("\n")
   .slice(1)
   .flatMap((line) => {
@@ -220,23 +220,23 @@ export function expected(kind: Kind, role: string, right: Right) {
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openKinds(): void {
+export function setUpKinds(): void {
   beforeAll(async () => {
     server = await startTestServer();
     const admin = (await server.workspace()).ask;
-    as.admin = admin;
-    as["super admin"] = (await server.user("root", { super_admin: true })).ask;
+    askAs.admin = admin;
+    askAs["super admin"] = (await server.user("root", { super_admin: true })).ask;
     for (const name of ["ann", "owner", "lead", "writer", "reader", "grouped", "stranger"]) {
-      as[name] = (await server.member("acme", name)).ask;
+      askAs[name] = (await server.member("acme", name)).ask;
     }
-    for (const name of OPERATORS) as[name] = (await server.member("acme", name, "operator")).ask;
+    for (const name of OPERATORS) askAs[name] = (await server.member("acme", name, "operator")).ask;
     const devops = await server.user("devops");
     await server.server.app.db.write((tx) =>
       tx.update(users).set({ devops: true }).where(eq(users.email, devops.email)),
     );
-    as.devops = devops.ask;
-    as.outsider = (await server.user("outsider")).ask;
-    as.nobody = server.as(undefined);
+    askAs.devops = devops.ask;
+    askAs.outsider = (await server.user("outsider")).ask;
+    askAs.nobody = server.as(undefined);
 
     for (const [group, username] of [
       ["ops", "grouped"],

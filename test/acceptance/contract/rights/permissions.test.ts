@@ -1,14 +1,14 @@
 /** A table of rights, checked by HTTP requests with real tokens. */
 import { expect, test } from "bun:test";
 import { canManage, canRead, canWrite } from "../../../../src/platform/access/permissions.ts";
-import { as, cases, expected, KINDS, OPERATORS, openKinds, SHARED } from "./permission-cases.ts";
+import { askAs, CASES, expected, KINDS, OPERATORS, SHARED, setUpKinds } from "./permission-cases.ts";
 
-openKinds();
+setUpKinds();
 
 const FAR = "scheduled_for=2090-01-01T00:00:00Z";
 
-test.each(cases)("%s: %s at %s", async (role, right, path) => {
-  const ask = as[role]!;
+test.each(CASES)("%s: %s at %s", async (role, right, path) => {
+  const ask = askAs[role]!;
   for (const [name, kind] of Object.entries(KINDS)) {
     const told = expected(kind, role, right);
     for (const url of kind.read(path)) {
@@ -28,7 +28,7 @@ test.each(cases)("%s: %s at %s", async (role, right, path) => {
   }
 });
 
-test.each(cases.filter(([, , path]) => path.endsWith("/plain")))(
+test.each(CASES.filter(([, , path]) => path.endsWith("/plain")))(
   "%s: %s, to create beside %s",
   async (role, right, path) => {
     const place = path.replace(/\/plain$/, "");
@@ -36,27 +36,27 @@ test.each(cases.filter(([, , path]) => path.endsWith("/plain")))(
     for (const [name, kind] of Object.entries(KINDS)) {
       const status = right === "x" ? 401 : writes ? (kind.created ?? 201) : 403;
       const made = `${place}/by_${role.replace(" ", "_")}_${name}`;
-      expect([made, (await kind.create(as[role]!, made)).status]).toEqual([made, status]);
+      expect([made, (await kind.create(askAs[role]!, made)).status]).toEqual([made, status]);
     }
     // A draft is kept where one may deploy.
     const draft = { path: `${place}/draft`, typ: "flow", value: {} };
-    const kept = await as[role]!("POST", "/w/acme/drafts/create", draft);
+    const kept = await askAs[role]!("POST", "/w/acme/drafts/create", draft);
     expect(kept.status).toBe(right === "x" ? 401 : writes ? 201 : 403);
   },
 );
 
-test.each(cases)("%s: %s, to change rights to %s", async (role, right, path) => {
+test.each(CASES)("%s: %s, to change rights to %s", async (role, right, path) => {
   const reads = right !== "x" && right !== "-";
   const refused = OPERATORS.includes(role) || reads ? 403 : 404;
   const writes = right === "w" || right === "m";
   for (const kind of Object.keys(KINDS)) {
     const acls = (verb: string) => `/w/acme/acls/${verb}/${kind}/${path}`;
-    const get = await as[role]!("GET", acls("get"));
+    const get = await askAs[role]!("GET", acls("get"));
     expect(get.status).toBe(right === "x" ? 401 : reads ? 200 : 404);
     if (reads) expect(get.json()).toEqual(path.endsWith("/shared") ? SHARED : {});
-    const add = await as[role]!("POST", acls("add"), { owner: "u/admin", write: true });
+    const add = await askAs[role]!("POST", acls("add"), { owner: "u/admin", write: true });
     expect(add.status).toBe(right === "x" ? 401 : writes ? 200 : refused);
-    const remove = await as[role]!("POST", acls("remove"), { owner: "u/admin" });
+    const remove = await askAs[role]!("POST", acls("remove"), { owner: "u/admin" });
     expect(remove.status).toBe(right === "x" ? 401 : writes ? 200 : refused);
   }
 });

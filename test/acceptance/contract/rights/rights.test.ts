@@ -5,9 +5,9 @@ import { groupMembers } from "../../../../src/features/tenancy/people/group-tabl
 import { listWorkspaceMembers, resolveMember } from "../../../../src/features/tenancy/people/members.ts";
 import { describeRights } from "../../../../src/platform/access/permissions.ts";
 import { type Ask, deploy, expectOk } from "../../../support/harness.ts";
-import { admin, as, newVariable, openRights, server } from "./rights-setup.ts";
+import { admin, askAs, createVariable, server, setUpRights } from "./rights-setup.ts";
 
-openRights();
+setUpRights();
 
 /** Returns the rights that the owner of a token has at a path now. */
 async function rightOf(ask: Ask, path: string): Promise<"nothing" | "read" | "write"> {
@@ -17,11 +17,11 @@ async function rightOf(ask: Ask, path: string): Promise<"nothing" | "read" | "wr
 }
 
 test("a change takes effect at once for a token in use", async () => {
-  const bob = as.bob!;
+  const bob = askAs.bob!;
   const path = "f/live/x";
   await admin("folders/create", { name: "live" });
-  await newVariable(path);
-  const remove = (what: string) => expectOk(as.admin!("DELETE", `/w/acme/${what}`));
+  await createVariable(path);
+  const remove = (what: string) => expectOk(askAs.admin!("DELETE", `/w/acme/${what}`));
   const steps: [what: string, change: () => Promise<unknown>, right: string][] = [
     ["nothing was given", async () => {}, "nothing"],
     ["an entry of the item", () => admin(`acls/add/variable/${path}`, { owner: "u/bob" }), "read"],
@@ -55,24 +55,24 @@ test("users who may not write in a folder are told who can change that", async (
     ["u/ann/x", "bob may not write to u/ann/x"],
   ]) {
     const script = { path, content: "export const main = () => 1", language: "bun" };
-    const answer = await as.bob!("POST", "/w/acme/scripts/create", script);
+    const answer = await askAs.bob!("POST", "/w/acme/scripts/create", script);
     expect([path, answer.status, answer.text]).toEqual([path, 403, expect.stringContaining(says!)]);
-    expect((await as.bob!("POST", "/w/acme/variables/create", { ...body, path })).status).toBe(403);
+    expect((await askAs.bob!("POST", "/w/acme/variables/create", { ...body, path })).status).toBe(403);
   }
 });
 
 test("rights changed by another program take effect within a minute", async () => {
   const { app } = server.server;
   await admin("groups/create", { name: "far" });
-  await newVariable("g/far/x");
-  expect(await rightOf(as.bob!, "g/far/x")).toBe("nothing");
+  await createVariable("g/far/x");
+  expect(await rightOf(askAs.bob!, "g/far/x")).toBe("nothing");
   const row = { workspace_id: "acme", name: "far", email: "bob@example.org" };
   await app.db.write((tx) => tx.insert(groupMembers).values(row));
-  expect(await rightOf(as.bob!, "g/far/x")).toBe("nothing");
+  expect(await rightOf(askAs.bob!, "g/far/x")).toBe("nothing");
   const { clock } = app;
   try {
     Object.assign(app, { clock: () => new Date(Date.now() + 61_000) });
-    expect(await rightOf(as.bob!, "g/far/x")).toBe("write");
+    expect(await rightOf(askAs.bob!, "g/far/x")).toBe("write");
   } finally {
     Object.assign(app, { clock });
   }
@@ -80,8 +80,8 @@ test("rights changed by another program take effect within a minute", async () =
 
 test("a webhook runs no query for rights once the caller is cached", async () => {
   await admin("folders/create", { name: "hot", extra_perms: { "u/bob": false } });
-  await deploy(as.admin!, "acme", "f/hot/x", "export const main = () => 1");
-  const run = () => expectOk(as.bob!("POST", "/w/acme/jobs/run_wait_result/p/f/hot/x", {}));
+  await deploy(askAs.admin!, "acme", "f/hot/x", "export const main = () => 1");
+  const run = () => expectOk(askAs.bob!("POST", "/w/acme/jobs/run_wait_result/p/f/hot/x", {}));
   await run();
   const { read } = server.server.app.db;
   const { select } = read;
@@ -129,18 +129,18 @@ describe("a username", () => {
   const at = (group: string) => and(eq(workspace_id, "acme"), eq(name, group), eq(email, "zoe@example.org"));
 
   beforeAll(async () => {
-    as.zoe = (await server.member("acme", "zoe")).ask;
+    askAs.zoe = (await server.member("acme", "zoe")).ask;
     await admin("groups/create", { name: "zoes" });
     await admin("groups/adduser/zoes", { username: "zoe" });
     await admin("acls/add/group_/zoes", { owner: "u/zoe", write: true });
     await admin("folders/create", { name: "zoes", owners: ["u/zoe"] });
-    await newVariable("u/admin/zoes");
+    await createVariable("u/admin/zoes");
     await admin("acls/add/variable/u/admin/zoes", { owner: "u/zoe", write: true });
   });
   const told = async () => ({
-    variable: (await as.admin!("GET", "/w/acme/acls/get/variable/u/admin/zoes")).json(),
-    folder: (await as.admin!("GET", "/w/acme/folders/get/zoes")).json().owners,
-    group: (await as.admin!("GET", "/w/acme/groups/get/zoes")).json().extra_perms,
+    variable: (await askAs.admin!("GET", "/w/acme/acls/get/variable/u/admin/zoes")).json(),
+    folder: (await askAs.admin!("GET", "/w/acme/folders/get/zoes")).json().owners,
+    group: (await askAs.admin!("GET", "/w/acme/groups/get/zoes")).json().extra_perms,
   });
 
   test("keeps its rights when it is changed", async () => {
@@ -155,7 +155,7 @@ describe("a username", () => {
   test("leaves no rights behind when its user leaves", async () => {
     const { app } = server.server;
     expect(await app.db.read.select().from(groupMembers).where(at("zoes"))).toHaveLength(1);
-    await expectOk(as.admin!("DELETE", "/w/acme/users/delete/zoey"));
+    await expectOk(askAs.admin!("DELETE", "/w/acme/users/delete/zoey"));
     expect(await app.db.read.select().from(groupMembers).where(at("zoes"))).toEqual([]);
     expect(await told()).toEqual({ variable: {}, folder: [], group: { "u/admin": true } });
   });

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
 import { sha256 } from "../../../../src/lib/text/ids.ts";
 import { expectOk, type TestServer } from "../../../support/harness.ts";
-import { W, type World } from "./world.ts";
+import { WORKSPACE, type World } from "./world.ts";
 
 export const OUTSIDERS = [
   "nobody",
@@ -41,13 +41,13 @@ export async function tokenOf(caller: Caller, server: TestServer, world: World):
       return (await server.member("acme", name)).token;
     case "removed": {
       const member = await server.member("acme", name);
-      await expectOk(member.ask("GET", `${W}/users/whoami`));
-      await expectOk(admin("DELETE", `${W}/users/delete/${name}`));
+      await expectOk(member.ask("GET", `${WORKSPACE}/users/whoami`));
+      await expectOk(admin("DELETE", `${WORKSPACE}/users/delete/${name}`));
       return member.token;
     }
     case "disabled": {
       const member = await server.member("acme", name, "admin");
-      await expectOk(admin("POST", `${W}/users/update/${name}`, { disabled: true }));
+      await expectOk(admin("POST", `${WORKSPACE}/users/update/${name}`, { disabled: true }));
       return member.token;
     }
     case "bound elsewhere": {

@@ -11,7 +11,7 @@ import { startTestServer, type TestServer } from "../../../support/harness.ts";
 import { longestPause, MAX_PAUSE_MS } from "../../../support/pause.ts";
 import { type Caller, MEMBERS, OUTSIDERS, RESTRICTED, tokenOf } from "./callers.ts";
 import { bodiesOf, queryOf, urlOf } from "./requests.ts";
-import { MISSING, PRIVATE, plant, SHARED, seen, type World } from "./world.ts";
+import { createWorld, MISSING, PRIVATE, readWorld, SHARED, type World } from "./world.ts";
 
 let server: TestServer;
 let world: World;
@@ -19,8 +19,8 @@ let before: Record<string, unknown>;
 
 beforeAll(async () => {
   server = await startTestServer({ anonymous_rate: 0, failed_auth_rate: 0 });
-  world = await plant(server);
-  before = await seen(world);
+  world = await createWorld(server);
+  before = await readWorld(world);
 }, 60_000);
 afterAll(() => server.stop());
 
@@ -98,7 +98,7 @@ test.each([...OUTSIDERS, ...RESTRICTED, ...MEMBERS])(
   "no data of others is returned to: %s",
   async (caller) => {
     expect(await sweep(caller)).toEqual([]);
-    expect(await seen(world)).toEqual(before);
+    expect(await readWorld(world)).toEqual(before);
   },
   90_000,
 );

@@ -6,7 +6,7 @@ import { type Answer, type Ask, deploy, expectOk, type TestServer, until } from 
 export const PRIVATE = "canary-of-the-admin-7f3a91";
 export const SHARED = "canary-of-the-workspace-c05e2d";
 
-export const W = "/w/acme";
+export const WORKSPACE = "/w/acme";
 /** Everything that has a path stands here, and nothing at the other. */
 export const PATH = "u/admin/kept";
 export const MISSING = "u/admin/none";
@@ -23,9 +23,9 @@ export interface World {
 const SCRIPT = `// ${PRIVATE}
 export const main = (given?: string) => ({ "said": "${PRIVATE}", given })`;
 
-export async function plant(server: TestServer): Promise<World> {
+export async function createWorld(server: TestServer): Promise<World> {
   const { ask: admin, token } = await server.workspace();
-  const put = (path: string, body: object | string) => expectOk(admin("POST", W + path, body));
+  const put = (path: string, body: object | string) => expectOk(admin("POST", WORKSPACE + path, body));
   const text = { value: PRIVATE, description: PRIVATE };
   await put("/variables/create", { path: PATH, is_secret: true, ...text });
   await put("/resources/type/create", { name: "kept" });
@@ -79,11 +79,11 @@ export async function plant(server: TestServer): Promise<World> {
   const flow_job = (await put(`/jobs/run/f/${PATH}`, { given: PRIVATE })).text;
   for (const id of [job, flow_job]) {
     await until(async () => {
-      const { type } = (await admin("GET", `${W}/jobs_u/get/${id}`)).json();
+      const { type } = (await admin("GET", `${WORKSPACE}/jobs_u/get/${id}`)).json();
       return type === "CompletedJob" ? true : undefined;
     }, `job ${id}`);
   }
-  const read = async (path: string) => (await expectOk(admin("GET", W + path))).json();
+  const read = async (path: string) => (await expectOk(admin("GET", WORKSPACE + path))).json();
   const version = String((await read(`/flows/get/${PATH}`)).version_id);
   const ids = {
     workspace: "acme",
@@ -132,7 +132,7 @@ async function endedToken(admin: Ask): Promise<string> {
     await fetch("http://127.0.0.1:${listener.port}", { method: "POST", body: process.env.WM_TOKEN });
   }`;
   await deploy(admin, "acme", "u/admin/tells", content);
-  await expectOk(admin("POST", `${W}/jobs/run_wait_result/p/u/admin/tells`, {}));
+  await expectOk(admin("POST", `${WORKSPACE}/jobs/run_wait_result/p/u/admin/tells`, {}));
   const token = await sent.promise;
   listener.stop(true);
   return token;
@@ -158,11 +158,11 @@ const SHOWN = [
 ];
 
 /** All that was planted, as its admin sees it: the same before and after. */
-export async function seen({ admin, ids }: World): Promise<Record<string, unknown>> {
-  const seen: Record<string, unknown> = {};
+export async function readWorld({ admin, ids }: World): Promise<Record<string, unknown>> {
+  const readWorld: Record<string, unknown> = {};
   for (const path of [...SHOWN, `/jobs_u/get/${ids.job_id}`]) {
-    const answer: Answer = await admin("GET", W + path);
-    seen[path] = [answer.status, answer.text];
+    const answer: Answer = await admin("GET", WORKSPACE + path);
+    readWorld[path] = [answer.status, answer.text];
   }
-  return seen;
+  return readWorld;
 }

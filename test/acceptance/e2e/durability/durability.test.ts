@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { MAX_ATTEMPTS } from "../../../../src/platform/queue/states.ts";
-import { newPlace, processesOf, setUp, until } from "../executable.ts";
+import { createInstallation, processesOf, setUp, until } from "../executable.ts";
 
-const place = newPlace();
+const place = createInstallation();
 afterAll(() => place.remove());
 
 const ROUNDS = 4;
@@ -77,7 +77,7 @@ test("after kill -9 under load and a restart, every acknowledged job completes a
 }, 180_000);
 
 test("a server that is killed soon after each start does not fail jobs that it had only claimed", async () => {
-  const place = newPlace();
+  const place = createInstallation();
   try {
     let server = await place.serve();
     const token = await setUp(server);

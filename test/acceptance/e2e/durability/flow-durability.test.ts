@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { newPlace, processesOf, type Serving, setUp, until } from "../executable.ts";
+import { createInstallation, processesOf, type Serving, setUp, until } from "../executable.ts";
 
-const place = newPlace();
+const place = createInstallation();
 afterAll(() => place.remove());
 
 const ROUNDS = 20;

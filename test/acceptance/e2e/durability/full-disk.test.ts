@@ -1,11 +1,11 @@
 /** A disk that is full: what cannot be stored is refused, and the server goes on. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { newPlace, type Place, setUp, until } from "../executable.ts";
+import { createInstallation, type Installation, setUp, until } from "../executable.ts";
 
-const places: Place[] = [];
+const places: Installation[] = [];
 const place = () => {
-  const made = newPlace();
+  const made = createInstallation();
   places.push(made);
   return made;
 };

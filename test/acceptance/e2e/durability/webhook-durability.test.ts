@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
-import { newPlace, setUp, until } from "../executable.ts";
+import { createInstallation, setUp, until } from "../executable.ts";
 
-const place = newPlace();
+const place = createInstallation();
 afterAll(() => place.remove());
 
 const ROUNDS = 3;

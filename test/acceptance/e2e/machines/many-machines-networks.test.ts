@@ -9,13 +9,13 @@ import {
   whyNoNamespaces,
 } from "../../../support/peers/network-namespace.ts";
 import { type PostgresServer, startPostgres } from "../../../support/peers/postgres-server.ts";
-import { newPlace, type Serving, setUp, until } from "../executable.ts";
+import { createInstallation, type Serving, setUp, until } from "../executable.ts";
 
 const why = whyNoNamespaces();
 if (why !== undefined) console.warn(`tests with networks of their own are left out: ${why}`);
 
 describe.skipIf(why !== undefined)("machines with networks of their own", () => {
-  const place = newPlace();
+  const place = createInstallation();
   const started: Subprocess[] = [];
   let networks: Namespace[] = [];
   let postgres: PostgresServer;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { SQL, type Subprocess } from "bun";
 import { startProxy } from "../../../support/peers/cuttable-proxy.ts";
 import { type PostgresServer, startPostgres } from "../../../support/peers/postgres-server.ts";
-import { newPlace, type Serving, setUp, until } from "../executable.ts";
+import { createInstallation, type Serving, setUp, until } from "../executable.ts";
 
 const JOBS = Number(process.env.SVC_TEST_JOBS ?? 2_000);
 const LEASE_S = 3;
@@ -19,7 +19,7 @@ interface Worker {
   process: Subprocess;
 }
 
-const place = newPlace();
+const place = createInstallation();
 const spawned: Subprocess[] = [];
 let postgres: PostgresServer;
 let sql: SQL;

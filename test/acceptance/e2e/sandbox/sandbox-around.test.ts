@@ -7,14 +7,14 @@ import { chownSync, existsSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
-import { newPlace, processesOf, type Serving, setUp, until } from "../executable.ts";
+import { createInstallation, processesOf, type Serving, setUp, until } from "../executable.ts";
 import { clientOf, type ScriptClient } from "../scripts.ts";
 
 const support = detectSandboxSupport();
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0 && Bun.which("setpriv") !== null;
 const become = isRoot ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] : [];
-const place = newPlace({ has_own_executable: true });
+const place = createInstallation({ has_own_executable: true });
 const env = {
   SVC_JOB_MEMORY_MB: "300",
   SVC_JOB_DISK_MB: "100",

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { processesOf, until } from "../executable.ts";
-import { type Started, startVariant, unwalled, variants } from "../variants.ts";
+import { listUnsandboxedVariants, type Started, startVariant, variants } from "../variants.ts";
 
 /** Result of each attack: `got` or `refused`; `begins_with` lists the folder in which the run starts. */
 type Found = Record<string, string> & { begins_with: string; proxies: string };
@@ -126,7 +126,7 @@ const hasPython = Bun.which("python3", { PATH: "/usr/bin" }) !== null;
 const LANGUAGES = (Object.keys(PROBES) as ProbeLanguage[]).filter((each) => each !== "python3" || hasPython);
 const PASSWORD = "proxy-password";
 
-const found = [...variants(), ...unwalled()];
+const found = [...variants(), ...listUnsandboxedVariants()];
 if (found.length === 0) test.skip("scripts are held on Linux", () => {});
 
 describe.each(found)("a server of $name", (variant) => {

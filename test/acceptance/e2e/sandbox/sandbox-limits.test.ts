@@ -5,10 +5,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { newPlace, processesOf, type Serving, setUp, until } from "../executable.ts";
+import { createInstallation, processesOf, type Serving, setUp, until } from "../executable.ts";
 import { clientOf, type ScriptClient } from "../scripts.ts";
 
-const place = newPlace({ has_own_executable: true });
+const place = createInstallation({ has_own_executable: true });
 let server: Serving;
 let scripts: ScriptClient;
 

@@ -2,13 +2,13 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
-import { newPlace, type Place, processesOf, setUp, until } from "../executable.ts";
+import { createInstallation, type Installation, processesOf, setUp, until } from "../executable.ts";
 import { clientOf } from "../scripts.ts";
 import { startVariant, variants } from "../variants.ts";
 
 const support = detectSandboxSupport();
 const WITHOUT_LANDLOCK = [process.execPath, join(import.meta.dir, "without-landlock.ts")];
-const places: Place[] = [];
+const places: Installation[] = [];
 afterEach(() => {
   for (const place of places.splice(0)) place.remove();
 });
@@ -30,7 +30,7 @@ const PROBE = `import * as fs from "node:fs";
   }`;
 
 async function started(env: Record<string, string>, under?: string[]) {
-  const place = newPlace({ has_own_executable: true });
+  const place = createInstallation({ has_own_executable: true });
   places.push(place);
   const server = await place.serve({ env, ...(under ? { under } : {}) });
   const scripts = clientOf(server, await setUp(server));
@@ -43,7 +43,7 @@ async function started(env: Record<string, string>, under?: string[]) {
   };
 }
 
-const doctor = async (place: Place, env: Record<string, string>) => {
+const doctor = async (place: Installation, env: Record<string, string>) => {
   const { out } = await place.svc(["doctor", "--json"], { env });
   const { findings } = JSON.parse(out) as { findings: { check: string; state: string; says: string }[] };
   return findings.find(({ check }) => check === "sandbox");
@@ -168,7 +168,7 @@ test("a missing bubblewrap is reported", async () => {
 }, 30_000);
 
 test("a folder that contains the data directory cannot be given to scripts", async () => {
-  const place = newPlace({ has_own_executable: true });
+  const place = createInstallation({ has_own_executable: true });
   places.push(place);
   for (const folder of ["/", place.folder, place.data_dir, join(place.data_dir, "runner")]) {
     const { code, err } = await place.svc(["serve", "--port", "0"], { env: { SVC_SANDBOX_WRITE: folder } });

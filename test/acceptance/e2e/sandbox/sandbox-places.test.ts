@@ -5,22 +5,22 @@ import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
-import { newPlace, type Place, setUp, until } from "../executable.ts";
+import { createInstallation, type Installation, setUp, until } from "../executable.ts";
 import { clientOf } from "../scripts.ts";
 
 const support = detectSandboxSupport();
-const places: Place[] = [];
+const places: Installation[] = [];
 afterEach(() => {
   for (const place of places.splice(0)) place.remove();
 });
 
-function place(): Place {
-  const made = newPlace({ has_own_executable: true });
+function place(): Installation {
+  const made = createInstallation({ has_own_executable: true });
   places.push(made);
   return made;
 }
 
-async function started(here: Place, env: Record<string, string>, under: string[] = []) {
+async function started(here: Installation, env: Record<string, string>, under: string[] = []) {
   const server = await here.serve({ env, under });
   const token = await setUp(server);
   return { server, token, scripts: clientOf(server, token) };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../executable.ts";
-import { isRoot, placeOf, type Started, startVariant, variants } from "../variants.ts";
+import { createVariantPlace, isRoot, type Started, startVariant, variants } from "../variants.ts";
 
 const TRY = `import * as fs from "node:fs";
   import { dlopen, ptr } from "bun:ffi";
@@ -184,7 +184,7 @@ test.if(isRoot && Bun.which("setpriv") !== null)(
   "a key that others can read and that is not the server's own is not used",
   async () => {
     const variant = found.find((each) => !each.isRoot)!;
-    const place = placeOf(variant);
+    const place = createVariantPlace(variant);
     try {
       const first = await place.serve({ env: variant.env, under: variant.under });
       first.process.kill("SIGTERM");

@@ -6,7 +6,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { type Place, until } from "../executable.ts";
+import { type Installation, until } from "../executable.ts";
 import { isRoot, type Started, startVariant, variants } from "../variants.ts";
 
 const WHO = `import * as fs from "node:fs";
@@ -218,7 +218,7 @@ def main():
   }, 30_000);
 
   test("reports at startup how it handles running as root, and so does the doctor", async () => {
-    const says = async (place: Place, env: Record<string, string>, about = "sandbox") => {
+    const says = async (place: Installation, env: Record<string, string>, about = "sandbox") => {
       const { out } = await place.svc(["doctor", "--json"], { env });
       const { findings } = JSON.parse(out) as { findings: { check: string; state: string; says: string }[] };
       return findings.find(({ check }) => check === about);

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
-import { newPlace, type Place, type Serving, setUp } from "../executable.ts";
+import { createInstallation, type Installation, type Serving, setUp } from "../executable.ts";
 import { clientOf, type ScriptClient } from "../scripts.ts";
 
 const support = detectSandboxSupport();
-const place: Place = newPlace({ has_own_executable: true });
+const place: Installation = createInstallation({ has_own_executable: true });
 const given = join(place.folder, "given");
 const readable = join(place.folder, "readable");
 let server: Serving;

@@ -1,16 +1,16 @@
 /** Commands on existing scripts, flows, schedules and triggers, and reruns of jobs. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { newPlace, type Place } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../../program.ts";
 
 let server: TestServer;
-let place: Place;
+let place: CliEnvironment;
 let token: string;
 
 beforeAll(async () => {
   server = await startTestServer();
   ({ token } = await server.workspace());
-  place = newPlace();
+  place = createCliEnvironment();
   await place.file("hello.ts", "export const main = (name: string) => `Hello, ${name}!`;");
   const step = { id: "a", value: { type: "script", path: "u/admin/hello", input_transforms: {} } };
   await place.file("order.json", JSON.stringify({ summary: "Orders", value: { modules: [step] } }));

@@ -1,14 +1,14 @@
 /** `svc schedule`: set up, shown with the next times in words, switched off, removed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { newPlace, type Place } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../../program.ts";
 
 let server: TestServer;
-let place: Place;
+let place: CliEnvironment;
 let ask: Awaited<ReturnType<TestServer["workspace"]>>["ask"];
 
 beforeAll(async () => {
-  place = newPlace();
+  place = createCliEnvironment();
   server = await startTestServer({ data_dir: place.data_dir });
   ({ ask } = await server.workspace("acme"));
   await deploy(ask, "acme", "u/admin/report", "export const main = () => 1");

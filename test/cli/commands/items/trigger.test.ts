@@ -1,13 +1,13 @@
 /** `svc trigger`: routes and WebSockets are set up, shown, switched off, and removed. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { newPlace, type Place } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../../program.ts";
 
 let server: TestServer;
-let place: Place;
+let place: CliEnvironment;
 
 beforeAll(async () => {
-  place = newPlace();
+  place = createCliEnvironment();
   server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace("acme");
   await deploy(ask, "acme", "u/admin/order", "export const main = (id: string) => `order ${id}`");

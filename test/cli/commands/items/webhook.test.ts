@@ -1,16 +1,16 @@
 /** `svc webhook`: endpoints from their creation to the event that is sent again. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
-import { newPlace, type Place } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment } from "../../program.ts";
 
 let server: TestServer;
-let place: Place;
+let place: CliEnvironment;
 let ask: Ask;
 let receiver: ReturnType<typeof Bun.serve>;
 let received = 0;
 
 beforeAll(async () => {
-  place = newPlace();
+  place = createCliEnvironment();
   server = await startTestServer({ data_dir: place.data_dir, allowed_targets: "127.0.0.1" });
   ({ ask } = await server.workspace("acme"));
   receiver = Bun.serve({
@@ -61,7 +61,7 @@ test("an endpoint is created, receives events, is disabled and deleted", async (
 }, 30_000);
 
 test("changes made while no server runs are delivered by the next one, in order", async () => {
-  using alone = newPlace();
+  using alone = createCliEnvironment();
   const told: string[] = [];
   await using receiver = Bun.serve({
     port: 0,

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
-import { newPlace, type Place, told } from "../../program.ts";
-import { ENTER, sitDown } from "../../session.ts";
+import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
+import { ENTER, startSession } from "../../session.ts";
 
 let server: TestServer;
 
@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** A person's own machine: no data directory is set, so that a login counts. */
-function newMachine(): Place & { file: Place["file"]; kept: string } {
-  const place = newPlace();
+function newMachine(): CliEnvironment & { file: CliEnvironment["file"]; kept: string } {
+  const place = createCliEnvironment();
   delete place.environment.SVC_DATA_DIR;
   return {
     ...place,
@@ -28,7 +28,7 @@ function newMachine(): Place & { file: Place["file"]; kept: string } {
   };
 }
 
-const logIn = (place: Place, name: string, password = `${name}-password`) =>
+const logIn = (place: CliEnvironment, name: string, password = `${name}-password`) =>
   place.svc(["login", server.url, "--email", `${name}@example.org`, "--password-stdin"], {
     stdin: `${password}\n`,
   });
@@ -104,15 +104,19 @@ test("options and the environment take precedence, and its token goes to no othe
 test("invalid logins are reported, and nothing is stored", async () => {
   using machine = newMachine();
   const wrong = await logIn(machine, "ann", "guess");
-  expect({ ...wrong }).toEqual({ code: 1, out: "", err: told(`wrong e-mail or password for ${server.url}`) });
+  expect({ ...wrong }).toEqual({
+    code: 1,
+    out: "",
+    err: formatError(`wrong e-mail or password for ${server.url}`),
+  });
   const nobody = await machine.svc(["login", server.url]);
-  expect(nobody.err).toBe(told("--email is missing", "there is no terminal to ask on"));
+  expect(nobody.err).toBe(formatError("--email is missing", "there is no terminal to ask on"));
   const gone = await machine.svc(["login", "127.0.0.1:9"]);
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("http://127.0.0.1:9 cannot be reached")]);
   const silent = await machine.svc(["login", server.url, "--email", "ann@example.org"]);
   expect([silent.code, silent.err]).toEqual([
     2,
-    told("--password-stdin is missing", "there is no terminal to ask on"),
+    formatError("--password-stdin is missing", "there is no terminal to ask on"),
   ]);
   expect((await machine.svc(["login", "ftp://x", "--email", "a@b.c", "--password-stdin"])).code).toBe(2);
   expect(await Bun.file(machine.kept).exists()).toBe(false);
@@ -120,7 +124,7 @@ test("invalid logins are reported, and nothing is stored", async () => {
   await logIn(machine, "ann");
   await Bun.write(machine.kept, "{");
   const damaged = await machine.svc(["whoami"]);
-  expect(damaged.err).toBe(told(`${machine.kept} is damaged`, "svc login writes it again"));
+  expect(damaged.err).toBe(formatError(`${machine.kept} is damaged`, "svc login writes it again"));
   expect((await logIn(machine, "ann")).code).toBe(0);
   await server.server.app.db.write(async (tx) => void (await tx.delete(tokens)));
   const { invalidateTokens } = await import("../../../../src/features/tenancy/tokens/cache.ts");
@@ -132,7 +136,7 @@ test("invalid logins are reported, and nothing is stored", async () => {
 
 test("on a terminal it asks, and hides the password", async () => {
   using machine = newMachine();
-  using session = sitDown(machine, ["login", server.url]);
+  using session = startSession(machine, ["login", server.url]);
   await session.sees("E-mail");
   session.types(`Ann@example.org${ENTER}`);
   await session.sees("Password");
@@ -143,7 +147,7 @@ test("on a terminal it asks, and hides the password", async () => {
 }, 30_000);
 
 test("users are listed, shown, changed, renamed and deleted", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const svc = async (line: string, stdin?: string) => {
     const { code, out, err } = await place.svc(line.split(" "), stdin === undefined ? {} : { stdin });
     return code === 0 ? out || err : `${code}: ${err}`;
@@ -176,7 +180,7 @@ test("users are listed, shown, changed, renamed and deleted", async () => {
   );
   expect(await svc("user set-login-type cy@example.org github")).toBe("cy@example.org logs in with github\n");
   expect(await svc("user delete cy@example.org")).toBe(
-    `2: ${told("--yes is missing", "there is no terminal to ask on")}`,
+    `2: ${formatError("--yes is missing", "there is no terminal to ask on")}`,
   );
   expect(await svc("user delete cy@example.org --yes")).toBe("deleted cy@example.org\n");
   expect(await svc("user get cy@example.org")).toContain("1: error: there is no user cy@example.org");
@@ -195,7 +199,7 @@ test("users are listed, shown, changed, renamed and deleted", async () => {
 }, 60_000);
 
 test("on a terminal deletions ask for confirmation", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   for (const name of ["dee", "root"]) {
     const args = ["user", "create", "--email", `${name}@example.org`, "--password", "correct-horse"];
     await place.svc(name === "root" ? [...args, "--super-admin"] : args);
@@ -204,7 +208,7 @@ test("on a terminal deletions ask for confirmation", async () => {
     [`dan@example.org${ENTER}`, "is not dee@example.org: nothing was done", 130],
     [`dee@example.org${ENTER}`, "deleted dee@example.org", 0],
   ] as const) {
-    using session = sitDown(place, ["user", "delete", "dee@example.org"]);
+    using session = startSession(place, ["user", "delete", "dee@example.org"]);
     await session.sees("Delete user dee@example.org from the whole instance in /");
     await session.sees("Type");
     session.types(keys);

@@ -1,13 +1,13 @@
 /** `svc folder` and `svc group`: by a data directory's operator, by its server, and over HTTP as a user. */
 import { expect, test } from "bun:test";
 import { expectOk, startTestServer } from "../../../support/harness.ts";
-import { newPlace, told } from "../../program.ts";
-import { ENTER, sitDown } from "../../session.ts";
+import { createCliEnvironment, formatError } from "../../program.ts";
+import { ENTER, startSession } from "../../session.ts";
 
 const NO_TERMINAL = "there is no terminal to ask on";
 
 test("folders and groups are created, shared and deleted", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   await server.workspace("acme");
   const ann = await server.member("acme", "ann");
@@ -45,11 +45,11 @@ test("folders and groups are created, shared and deleted", async () => {
     expect([line, await svc(line)]).toEqual([line, { code: 0, out, err }]);
   }
   const refused = await svc("group add-user all bob");
-  expect(refused).toEqual({ code: 1, out: "", err: told("group all has everybody in it") });
+  expect(refused).toEqual({ code: 1, out: "", err: formatError("group all has everybody in it") });
 }, 60_000);
 
 test("with --json they print one value, and work on a data directory without a server", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const server = await startTestServer({ data_dir: place.data_dir });
   await server.workspace("acme");
   await expectOk(server.operator("POST", "/w/acme/groups/create", { name: "team" }));
@@ -82,16 +82,16 @@ test("with --json they print one value, and work on a data directory without a s
 }, 60_000);
 
 test("a missing name is asked for on a terminal", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const server = await startTestServer({ data_dir: place.data_dir });
   await server.workspace("acme");
   for (const noun of ["folder", "group"]) {
-    using session = sitDown(place, [noun, "create", "--workspace", "acme"]);
+    using session = startSession(place, [noun, "create", "--workspace", "acme"]);
     await session.sees(`Name of the ${noun}`);
     session.types(`asked${ENTER}`);
     expect((await session.ended()).shown).toContain(`created ${noun} asked`);
     const alone = await place.svc([noun, "create", "--workspace", "acme"]);
-    expect(alone).toEqual({ code: 2, out: "", err: told("<name> is missing", NO_TERMINAL) });
+    expect(alone).toEqual({ code: 2, out: "", err: formatError("<name> is missing", NO_TERMINAL) });
   }
   await server.stop();
 }, 60_000);
@@ -100,12 +100,12 @@ test.each([
   [["folder", "set-perm", "data", "u/ann", "much"], "<right> much: must be read, write or none"],
   [["folder", "remove-owner", "data", "u/ann", "--keep", "much"], "--keep much: must be read, write or none"],
 ])("%p is a usage error", async (args, error) => {
-  using place = newPlace();
-  expect(await place.svc(args)).toEqual({ code: 2, out: "", err: told(error) });
+  using place = createCliEnvironment();
+  expect(await place.svc(args)).toEqual({ code: 2, out: "", err: formatError(error) });
 });
 
 test("every verb shows an example", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const verbs = ["list", "create", "show", "delete"];
   const lines = [
     ...[...verbs, "add-owner", "remove-owner", "set-perm"].map((verb) => ["folder", verb]),

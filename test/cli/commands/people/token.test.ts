@@ -1,8 +1,8 @@
 /** Tokens from the command line. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
-import { newPlace } from "../../program.ts";
-import { sitDown } from "../../session.ts";
+import { createCliEnvironment } from "../../program.ts";
+import { startSession } from "../../session.ts";
 
 const DAY_MS = 86_400_000;
 let server: TestServer;
@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 test("tokens are listed with a badge for those that expire within 30 days, and deleted by prefix", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const { token } = await server.user("ann");
   const svc = (...args: string[]) => place.svc([...args, "--url", server.url, "--token", token]);
   const create = async (label: string, days?: number) => {
@@ -58,7 +58,7 @@ test("tokens are listed with a badge for those that expire within 30 days, and d
 }, 60_000);
 
 test("only a super admin lists and deletes other users' tokens", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const [zoe, root] = [await server.user("zoe"), await server.user("root", { super_admin: true })];
   const svc = (token: string, ...args: string[]) =>
     place.svc(["token", ...args, "--email", "zoe@example.org", "--url", server.url, "--token", token]);
@@ -72,11 +72,11 @@ test("only a super admin lists and deletes other users' tokens", async () => {
 }, 60_000);
 
 test("at 80 columns the list shows prefix, times and badge completely", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const { token } = await server.user("bea");
   const svc = ["--url", server.url, "--token", token];
   await place.svc(["token", "create", "--label", "x".repeat(60), "--expires-in", "49h", ...svc]);
-  using session = sitDown(place, ["token", "list", ...svc]);
+  using session = startSession(place, ["token", "list", ...svc]);
   const { shown } = await session.ended();
   const lines = shown.split("\n").map((line) => line.trimEnd());
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
@@ -86,7 +86,7 @@ test("at 80 columns the list shows prefix, times and badge completely", async ()
 });
 
 test("the local admin of a data directory has no tokens", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const told = await place.svc(["token", "delete", "0123456789"]);
   expect([told.code, told.err]).toEqual([2, expect.stringContaining("--email is missing")]);
 });

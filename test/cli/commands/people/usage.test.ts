@@ -1,7 +1,7 @@
 /** Messages about wrong use of the command line. */
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { newPlace, told } from "../../program.ts";
+import { createCliEnvironment, formatError } from "../../program.ts";
 
 const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
 const NO_TERMINAL = "there is no terminal to ask on";
@@ -108,18 +108,18 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
 ];
 
 test("usage errors exit with 2 and change nothing", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.file("bad.json", "{bad}");
   await place.file("a.ts", "export function main() {}");
   const ended = await Promise.all(MISTAKES.map(([args]) => place.svc(args)));
   for (const [index, [args, error, hint]] of MISTAKES.entries()) {
-    expect({ args, ...ended[index] }).toEqual({ args, code: 2, out: "", err: told(error, hint) });
+    expect({ args, ...ended[index] }).toEqual({ args, code: 2, out: "", err: formatError(error, hint) });
   }
   expect(readdirSync(place.data_dir)).toEqual([]);
 }, 30_000);
 
 test("with --json the error is one JSON value on stderr", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const cases: [string[], number, object][] = [
     [
       ["frobnicate", "--json"],

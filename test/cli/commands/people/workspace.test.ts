@@ -1,8 +1,8 @@
 /** `svc workspace …` and `svc audit …` as a person uses them. */
 import { expect, test } from "bun:test";
 import { expectOk, startTestServer } from "../../../support/harness.ts";
-import { newPlace } from "../../program.ts";
-import { ENTER, sitDown } from "../../session.ts";
+import { createCliEnvironment } from "../../program.ts";
+import { ENTER, startSession } from "../../session.ts";
 
 const OWNER = "ann@example.org";
 
@@ -83,7 +83,7 @@ const STEPS: { args: string; out?: string | RegExp; err?: string | RegExp; code?
 ];
 
 test("a workspace is created, changed and deleted", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using _ = await startTestServer({ data_dir: place.data_dir });
   await place.svc(["user", "create", "--email", OWNER, "--password", "correct-horse"]);
   for (const { args, out = "", err = "", code = 0 } of STEPS) {
@@ -95,7 +95,7 @@ test("a workspace is created, changed and deleted", async () => {
 }, 60_000);
 
 test("an invited user sees the invite, and accepts or declines", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const guest = await server.user("guest");
   const asGuest = ["--url", server.url, "--token", guest.token];
@@ -117,7 +117,7 @@ test("an invited user sees the invite, and accepts or declines", async () => {
 }, 30_000);
 
 test("the audit log is exported as filtered JSON lines, including rows of deleted workspaces", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   await server.workspace("acme");
   await place.svc(["workspace", "settings", "set", "acme", "env.A", "1"]);
@@ -143,21 +143,21 @@ test("the audit log is exported as filtered JSON lines, including rows of delete
 }, 30_000);
 
 test("deleting asks on a terminal, and does nothing without confirmation; tables fit the terminal", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   await server.workspace("acme");
-  using declined = sitDown(place, ["workspace", "delete", "acme"]);
+  using declined = startSession(place, ["workspace", "delete", "acme"]);
   await declined.sees("Delete workspace acme in /");
   // The path before it may be long enough that the terminal breaks the sentence anywhere.
   await declined.sees("with e");
   declined.types(`acm${ENTER}`);
   await declined.sees("nothing was done");
   expect((await declined.ended()).code).toBe(130);
-  using table = sitDown(place, ["audit", "list", "--all"]);
+  using table = startSession(place, ["audit", "list", "--all"]);
   await table.sees("WORKSPACE");
   const { shown } = await table.ended();
   expect(shown.split(/\r?\n/).filter((line) => line.trimEnd().length > 80)).toEqual([]);
-  using accepted = sitDown(place, ["workspace", "delete", "acme"]);
+  using accepted = startSession(place, ["workspace", "delete", "acme"]);
   await accepted.sees("with e");
   accepted.types(`acme${ENTER}`);
   await accepted.sees("deleted workspace acme");
@@ -165,7 +165,7 @@ test("deleting asks on a terminal, and does nothing without confirmation; tables
 }, 30_000);
 
 test("every command of both nouns shows an example", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   for (const noun of [["workspace"], ["workspace", "settings"], ["audit"]]) {
     const { out } = await place.svc([...noun, "--help"]);
     const verbs = [...out.split("Commands:")[1]!.matchAll(/^ {2}([\w-]+)/gm)].map((match) => match[1]!);

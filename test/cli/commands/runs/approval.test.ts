@@ -1,7 +1,7 @@
 /** A flow that waits for approval: seen in lists and in the job, answered by command and on its page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
-import { newPlace, type Place, told } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
 
 const FLOW = {
   modules: [
@@ -32,9 +32,9 @@ const FLOW = {
 };
 
 let server: TestServer;
-let place: Place;
+let place: CliEnvironment;
 beforeAll(async () => {
-  place = newPlace();
+  place = createCliEnvironment();
   server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace();
   const body = { path: "u/admin/refund", summary: "Refunds an order", value: FLOW };
@@ -81,7 +81,7 @@ test("it is listed as waiting, drawn with its step, and approved with values", a
     expect(await place.svc(["job", "approve", asked, ...words])).toEqual({
       code: 2,
       out: "",
-      err: told(error, "the arguments are: reason: string"),
+      err: formatError(error, "the arguments are: reason: string"),
     });
   }
   const approved = await place.svc(["job", "approve", id, "reason=it arrived broken"]);

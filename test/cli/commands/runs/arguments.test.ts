@@ -1,13 +1,13 @@
 /** Arguments as a person types them, and the stack of a local file. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { newPlace, type Place, told } from "../../program.ts";
-import { ENTER, sitDown } from "../../session.ts";
+import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
+import { ENTER, startSession } from "../../session.ts";
 
 let server: TestServer;
-let place: Place;
+let place: CliEnvironment;
 beforeAll(async () => {
-  place = newPlace();
+  place = createCliEnvironment();
   server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace();
   const code =
@@ -30,7 +30,7 @@ test("words are arguments, by the types of the script", async () => {
   expect(await run("-d", '{"name":"Ann","n":1}', "n=2")).toEqual(["Hello", "Ann", 2]);
   expect(await run("Bob")).toEqual({
     code: 2,
-    err: told("Bob is not an argument", "write name=value, such as name=Bob, or -d with JSON"),
+    err: formatError("Bob is not an argument", "write name=value, such as name=Bob, or -d with JSON"),
   });
 }, 60_000);
 
@@ -38,13 +38,13 @@ test("missing and unknown arguments are reported before a job is created", async
   const hint = 'the arguments are: name: string, greeting: string = "Hello", n?: number';
   const count = async () => (await server.operator("GET", "/w/acme/jobs/list?per_page=100")).json().length;
   const before = await count();
-  expect(await run()).toEqual({ code: 2, err: told("the argument name is missing", hint) });
+  expect(await run()).toEqual({ code: 2, err: formatError("the argument name is missing", hint) });
   expect(await run("name=Bob", "nmae=Bob")).toEqual({
     code: 2,
-    err: told("there is no argument nmae", hint),
+    err: formatError("there is no argument nmae", hint),
   });
   expect(await count()).toBe(before);
-  using session = sitDown(place, ["run", "u/admin/hello"]);
+  using session = startSession(place, ["run", "u/admin/hello"]);
   await session.sees("name (string)");
   session.types(`Cy${ENTER}`);
   await session.sees('"Cy"');
@@ -60,9 +60,9 @@ test.each([
     await place.file(file, code);
     const hint = "the arguments are: name: string";
     const missing = await place.svc(["run", file]);
-    expect(missing).toMatchObject({ code: 2, err: told("the argument name is missing", hint) });
+    expect(missing).toMatchObject({ code: 2, err: formatError("the argument name is missing", hint) });
     const unknown = await place.svc(["run", file, "name=Bob", "nmae=Bob"]);
-    expect(unknown).toMatchObject({ code: 2, err: told("there is no argument nmae", hint) });
+    expect(unknown).toMatchObject({ code: 2, err: formatError("there is no argument nmae", hint) });
     expect((await place.svc(["run", file, "name=7", "--no-log"])).out).toContain('"7"');
   },
   60_000,

@@ -3,14 +3,14 @@ import { expect, test } from "bun:test";
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { startTestServer, until } from "../../../support/harness.ts";
-import { newPlace, type Place, start } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
-const save = (place: Place, content: string) => place.file("hello.ts", content);
+const save = (place: CliEnvironment, content: string) => place.file("hello.ts", content);
 const says = (text: string) =>
   `export const main = (name: string) => { console.log("${text}"); return { ${text}: name }; };`;
 
 test("each save runs it again, with its log and result; errors are shown, and the next save can fix them", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await save(place, says("one"));
   using going = start(place, ["dev", "hello.ts", "name=1234", "-d", '{"name":"Ann"}']);
   await going.says('"one": "1234"');
@@ -33,7 +33,7 @@ test("each save runs it again, with its log and result; errors are shown, and th
 }, 60_000);
 
 test("a run that has not ended when the file is saved again is canceled", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace();
   const ended = join(place.folder, "ended");
@@ -56,7 +56,7 @@ test("a run that has not ended when the file is saved again is canceled", async 
 }, 60_000);
 
 test("a missing file is reported at once", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   expect(await place.svc(["dev", "none.ts"])).toEqual({
     code: 2,
     out: "",

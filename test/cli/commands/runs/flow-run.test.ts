@@ -1,8 +1,8 @@
 /** Running flows: their steps as they end, as a tree on a terminal, and their results. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { newPlace, type Place } from "../../program.ts";
-import { CTRL_C, sitDown } from "../../session.ts";
+import { type CliEnvironment, createCliEnvironment } from "../../program.ts";
+import { CTRL_C, startSession } from "../../session.ts";
 
 const js = (expr: string) => ({ type: "javascript", expr });
 const script = (id: string, content: string, inputs: object = {}) => ({
@@ -47,9 +47,9 @@ const timeless = (text: string) => text.replace(/\d+(\.\d+)? m?s/g, "T");
 
 describe("with a server", () => {
   let server: TestServer;
-  let place: Place;
+  let place: CliEnvironment;
   beforeAll(async () => {
-    place = newPlace();
+    place = createCliEnvironment();
     server = await startTestServer({ data_dir: place.data_dir });
     const { ask } = await server.workspace();
     for (const [name, value] of Object.entries({ way: FLOW, slow: SLOW, streams: STREAMS })) {
@@ -126,9 +126,9 @@ describe("with a server", () => {
 });
 
 describe("without a server", () => {
-  let place: Place;
+  let place: CliEnvironment;
   beforeAll(async () => {
-    place = newPlace();
+    place = createCliEnvironment();
     await place.svc(["user", "create", "--email", "ann@example.org", "--password", "correct-horse"]);
     await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org"]);
     const each = FLOW.modules[1]!;
@@ -152,7 +152,7 @@ describe("without a server", () => {
   // A server in the process of the test would end these sessions: they are strays to it.
 
   test("on a terminal the steps are shown as a tree, which stays", async () => {
-    using person = sitDown(place, ["flow", "run", "u/admin/way", "-d", '{"n":2}']);
+    using person = startSession(place, ["flow", "run", "u/admin/way", "-d", '{"n":2}']);
     const { code, shown } = await person.ended();
     expect(code).toBe(0);
     const tree = timeless(shown.replaceAll("\r", ""));
@@ -162,7 +162,7 @@ describe("without a server", () => {
   }, 30_000);
 
   test("running steps are shown, and Ctrl-C cancels the flow", async () => {
-    using person = sitDown(place, ["flow", "run", "u/admin/slow"]);
+    using person = startSession(place, ["flow", "run", "u/admin/slow"]);
     await person.sees("● slow  bun script");
     person.types(CTRL_C);
     const { code, shown } = await person.ended();

@@ -3,16 +3,16 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
-import { newPlace, type Place, told } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
 
 let server: TestServer;
-let place: Place;
+let place: CliEnvironment;
 let reach: string[];
 
 beforeAll(async () => {
   server = await startTestServer();
   const { token } = await server.workspace();
-  place = newPlace();
+  place = createCliEnvironment();
   reach = ["--workspace", "acme", "--url", server.url, "--token", token];
 });
 afterAll(async () => {
@@ -164,7 +164,7 @@ describe("pushing", () => {
     ];
     const ended = await Promise.all(cases.map(([args]) => flow("push", ...args)));
     for (const [index, [args, error, hint]] of cases.entries()) {
-      expect({ args, ...ended[index] }).toEqual({ args, code: 2, out: "", err: told(error, hint) });
+      expect({ args, ...ended[index] }).toEqual({ args, code: 2, out: "", err: formatError(error, hint) });
     }
     for (const name of ["bad.json", "bad.yaml"]) {
       const { code, err } = await flow("push", name, "u/a/b");
@@ -184,7 +184,7 @@ describe("pushing", () => {
   }, 30_000);
 
   test("without a server waits for its own locks, and reports why there are none", async () => {
-    const alone = newPlace();
+    const alone = createCliEnvironment();
     const svc = (...args: string[]) => alone.svc(args);
     await svc("user", "create", "--email", "ann@example.org", "--password", "correct-horse");
     await svc("workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org");
@@ -235,7 +235,7 @@ describe("a deployed flow", () => {
     expect(await flow("show", "f/shop/never")).toEqual({
       code: 1,
       out: "",
-      err: told("there is no flow f/shop/never in workspace acme"),
+      err: formatError("there is no flow f/shop/never in workspace acme"),
     });
   }, 30_000);
 

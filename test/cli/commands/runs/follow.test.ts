@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { startTestServer } from "../../../support/harness.ts";
-import { newPlace, type Place, start } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
 /** Says a step, streams it, and goes on when there is a file for it. */
 const STEPS = `import { existsSync } from "node:fs";
@@ -16,15 +16,15 @@ export async function* main(folder: string, steps: number) {
   }
 }`;
 
-const go = (place: Place, step: number) => place.file(`go${step}`, "");
-const startSteps = async (place: Place, steps: number, ...common: string[]) => {
+const go = (place: CliEnvironment, step: number) => place.file(`go${step}`, "");
+const startSteps = async (place: CliEnvironment, steps: number, ...common: string[]) => {
   await place.file("steps.ts", STEPS);
   const data = JSON.stringify({ folder: place.folder, steps });
   return (await place.svc(["run", "steps.ts", "-d", data, "--async", ...common])).out.trim();
 };
 
 test("a broken connection is resumed, and one that fails for a while is retried", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer();
   const { token } = await server.workspace("acme");
   await using road = await openRoad(Number(new URL(server.url).port));
@@ -45,7 +45,7 @@ test("a broken connection is resumed, and one that fails for a while is retried"
 }, 30_000);
 
 test("continues from its offsets after the server's timeout event", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer();
   const { token } = await server.workspace("acme");
   await using impatient = timeoutProxy(server.url);
@@ -63,7 +63,7 @@ test("continues from its offsets after the server's timeout event", async () => 
 }, 30_000);
 
 test("a job that loses its worker is followed again, and the exit code shows its outcome", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   using first = start(place, ["serve", "--port", "0", "--json"]);
   await first.says("\n}\n");
   const id = await startSteps(place, 2);
@@ -86,7 +86,7 @@ test("a job that loses its worker is followed again, and the exit code shows its
 }, 60_000);
 
 test("Ctrl-C stops following, not the job", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const id = await startSteps(place, 1);
   using following = start(place, ["job", "logs", id, "--follow"]);

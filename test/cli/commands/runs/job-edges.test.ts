@@ -4,14 +4,14 @@ import { eq } from "drizzle-orm";
 import { createUuid } from "../../../../src/lib/text/ids.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { startTestServer, until } from "../../../support/harness.ts";
-import { newPlace, start, told } from "../../program.ts";
-import { sitDown } from "../../session.ts";
-import { BAD, GOOD, SLOW } from "./job-scripts.ts";
+import { createCliEnvironment, formatError, start } from "../../program.ts";
+import { startSession } from "../../session.ts";
+import { FAILING_SCRIPT, SLOW, SUCCEEDING_SCRIPT } from "./job-scripts.ts";
 
 test("list finds canceled jobs among more failed ones than fit in a page of the server", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
-  await place.file("bad.ts", BAD);
+  await place.file("bad.ts", FAILING_SCRIPT);
   const canceled = (await place.svc(["run", "bad.ts", "--in", "2h"])).out.trim();
   await place.svc(["job", "cancel", canceled]);
   await place.svc(["run", "bad.ts"]);
@@ -27,7 +27,7 @@ test("list finds canceled jobs among more failed ones than fit in a page of the 
 }, 30_000);
 
 test("without a server commands do not wait in vain; jobs left by a killed server are canceled by force", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.file("slow.ts", SLOW);
   const scheduled = (await place.svc(["run", "slow.ts", "--in", "2h"])).out.trim();
   using serving = start(place, ["serve", "--port", "0", "--json"]);
@@ -42,7 +42,7 @@ test("without a server commands do not wait in vain; jobs left by a killed serve
     await place.svc(["job", "logs", running, "--follow"]),
   ];
   const error = (id: string, state: string) =>
-    told(`job ${id} is ${state}, and no server is up that runs it`, "start one: svc serve");
+    formatError(`job ${id} is ${state}, and no server is up that runs it`, "start one: svc serve");
   expect(wait).toEqual({ code: 1, out: "", err: error(scheduled, "queued") });
   expect(follow).toEqual({ code: 1, out: "", err: error(running, "running") });
   const asked = await place.svc(["job", "cancel", running]);
@@ -53,8 +53,8 @@ test("without a server commands do not wait in vain; jobs left by a killed serve
 }, 60_000);
 
 test("get truncates values that would fill the screen, and says how to see them completely", async () => {
-  using place = newPlace();
-  await place.file("good.ts", GOOD);
+  using place = createCliEnvironment();
+  await place.file("good.ts", SUCCEEDING_SCRIPT);
   const long = { lines: Array.from({ length: 50 }, (_, n) => n), text: "x".repeat(500) };
   await place.svc(["run", "good.ts", "-d", JSON.stringify({ name: long })]);
   const id = (await place.svc(["job", "list"])).out.split("\t")[0]!;
@@ -69,14 +69,14 @@ test("get truncates values that would fill the screen, and says how to see them 
 }, 30_000);
 
 test("on a terminal: a table of 80 columns with whole ids, and states in colour", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.svc(["user", "create", "--email", "ann@example.org", "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org"]);
-  await place.file("bad.ts", BAD);
+  await place.file("bad.ts", FAILING_SCRIPT);
   const path = "u/ann/a_rather_long_name_of_a_script/that_tells_much";
   await place.svc(["script", "push", "bad.ts", path]);
   await place.svc(["run", path]);
-  using listing = sitDown(place, ["job", "list", "--kind", "script", "--limit", "1"]);
+  using listing = startSession(place, ["job", "list", "--kind", "script", "--limit", "1"]);
   const { code, shown, raw } = await listing.ended();
   expect(code).toBe(0);
   const lines = shown.trimEnd().split(/\r?\n/);
@@ -86,6 +86,6 @@ test("on a terminal: a table of 80 columns with whole ids, and states in colour"
   expect(lines[2]).toBe("older: --page 2");
   expect(raw).toContain("\x1b[31mfailure\x1b[39m");
   const id = lines[1]!.slice(0, 36);
-  using telling = sitDown(place, ["job", "get", id]);
+  using telling = startSession(place, ["job", "get", id]);
   expect((await telling.ended()).raw).toContain("\x1b[31mTypeError: no tea\x1b[39m");
 }, 30_000);

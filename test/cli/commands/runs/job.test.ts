@@ -1,25 +1,25 @@
 /** `svc job`: finding, reading, awaiting and canceling jobs, each of the three ways to reach the service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";
-import { newPlace, type Place, told } from "../../program.ts";
-import { BAD, GOOD, SLOW } from "./job-scripts.ts";
+import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
+import { FAILING_SCRIPT, SLOW, SUCCEEDING_SCRIPT } from "./job-scripts.ts";
 
 const NOBODY = "00000000-0000-0000-0000-000000000000";
 const ISO = String.raw`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z`;
 
 describe("in a workspace with jobs of every kind", () => {
   let server: TestServer;
-  let place: Place;
+  let place: CliEnvironment;
   /** The ids by name, in the order they were made. */
   const ids: Record<string, string> = {};
   beforeAll(async () => {
-    place = newPlace();
+    place = createCliEnvironment();
     server = await startTestServer({ data_dir: place.data_dir });
     const { ask } = await server.workspace("acme");
     await server.operator("POST", "/settings/global/custom_tags", { value: ["heavy"] });
     const member = await server.member("acme", "dev");
-    await deploy(ask, "acme", "u/admin/good", GOOD);
-    await deploy(ask, "acme", "u/admin/bad", BAD);
+    await deploy(ask, "acme", "u/admin/good", SUCCEEDING_SCRIPT);
+    await deploy(ask, "acme", "u/admin/bad", FAILING_SCRIPT);
     await deploy(ask, "acme", "u/admin/slow", SLOW);
     const run = async (name: string, path: string, query = "") => {
       ids[name] = (await ask("POST", `/w/acme/jobs/run/p/u/admin/${path}?${query}`, {})).text;
@@ -37,7 +37,7 @@ describe("in a workspace with jobs of every kind", () => {
     await ended(await run("bad again", "bad"));
     await run("scheduled", "good", "scheduled_in_secs=7200");
     await run("slow", "slow");
-    const preview = { content: GOOD, language: "bun", args: {}, tag: "heavy" };
+    const preview = { content: SUCCEEDING_SCRIPT, language: "bun", args: {}, tag: "heavy" };
     ids.preview = (await member.ask("POST", "/w/acme/jobs/run/preview", preview)).text;
     await ended(ids.preview);
   });
@@ -173,7 +173,7 @@ describe("in a workspace with jobs of every kind", () => {
     expect(canceled).toMatchObject({ code: 1, out: "" });
     expect(canceled.err).toStartWith("error: canceled by admin: wrong month\n");
     const waiting = `job ${ids.scheduled} has no result yet: it is queued`;
-    expect(scheduled).toEqual({ code: 1, out: "", err: told(waiting, "--wait waits for it") });
+    expect(scheduled).toEqual({ code: 1, out: "", err: formatError(waiting, "--wait waits for it") });
     expect(JSON.parse(json.out).error).toMatchObject({ message: "no tea" });
 
     const logs = (name: string, ...more: string[]) => place.svc(["job", "logs", ids[name]!, ...at, ...more]);
@@ -200,11 +200,11 @@ describe("in a workspace with jobs of every kind", () => {
     ]);
     const error = `there is no job ${NOBODY} in workspace acme`;
     const hint = "svc job list --workspace acme";
-    expect(unknown).toEqual({ code: 1, out: "", err: told(error, hint) });
+    expect(unknown).toEqual({ code: 1, out: "", err: formatError(error, hint) });
     expect(workspace).toEqual({
       code: 1,
       out: "",
-      err: told("there is no workspace nope", "svc workspace list"),
+      err: formatError("there is no workspace nope", "svc workspace list"),
     });
     expect(both.code).toBe(1);
     expect(JSON.parse(both.out)).toEqual([{ id: ids.good, outcome: "completed" }]);
@@ -215,9 +215,9 @@ describe("in a workspace with jobs of every kind", () => {
 });
 
 /** Runs the commands on jobs and expects the same output, however the service is reached. */
-async function readAndCancel(place: Place, common: string[]) {
-  await place.file("good.ts", GOOD);
-  await place.file("bad.ts", BAD);
+async function readAndCancel(place: CliEnvironment, common: string[]) {
+  await place.file("good.ts", SUCCEEDING_SCRIPT);
+  await place.file("bad.ts", FAILING_SCRIPT);
   const svc = (...args: string[]) => place.svc([...args, ...common]);
   await svc("run", "good.ts");
   await svc("run", "bad.ts");
@@ -237,9 +237,9 @@ async function readAndCancel(place: Place, common: string[]) {
 }
 
 test("on the data directory, through its server's socket, and over HTTP", async () => {
-  using alone = newPlace();
+  using alone = createCliEnvironment();
   await readAndCancel(alone, []);
-  using served = newPlace();
+  using served = createCliEnvironment();
   await using server = await startTestServer({ data_dir: served.data_dir });
   await readAndCancel(served, []);
   await using remote = await startTestServer();

@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { deploy, startTestServer } from "../../../support/harness.ts";
-import { newPlace, type Place, start } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
-async function projectWith(place: Place, files: Record<string, string>) {
+async function projectWith(place: CliEnvironment, files: Record<string, string>) {
   await place.file("wmill.yaml", "defaultTs: bun\n");
   for (const [name, content] of Object.entries(files)) await place.file(name, content);
 }
@@ -13,7 +13,7 @@ async function projectWith(place: Place, files: Record<string, string>) {
 const ACME = { SVC_WORKSPACE: "acme" };
 
 test("TypeScript: relative and absolute imports use the folder's files, and the workspace for missing ones", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace();
   await ask("POST", "/w/acme/folders/create", { name: "lib" });
@@ -41,7 +41,7 @@ export const main = () => [tax(), rate, remote, mine];`,
 }, 60_000);
 
 test("local files do not make unreadable deployed scripts importable", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace();
   const hidden = "export const key = 'hidden';";
@@ -61,7 +61,7 @@ test("local files do not make unreadable deployed scripts importable", async () 
 }, 60_000);
 
 test("Python: from f.dir.x, from .x and from ..dir.x use the folder's files, and its own packages", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await projectWith(place, {
     "f/shop/total.py": `from f.lib.rates import rate
 from .tax import tax
@@ -82,7 +82,7 @@ def main():
 }, 60_000);
 
 test("a file outside of a project imports its neighbours; a link out of the folder is not followed", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.file("work/start.ts", `import { a } from "./a"; export const main = () => a;`);
   await place.file("work/a.ts", "export { a } from './deep/a.ts';");
   await place.file("work/deep/a.ts", "export const a = 'found';");
@@ -100,7 +100,7 @@ test("a file outside of a project imports its neighbours; a link out of the fold
 }, 60_000);
 
 test("svc dev runs again when an imported file is saved", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const lib = (text: string) => place.file("f/lib/word.ts", `export const word = "${text}";`);
   await projectWith(place, {
     "f/shop/say.ts": `import { word } from "../lib/word.ts"; export const main = () => "says " + word;`,

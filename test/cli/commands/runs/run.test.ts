@@ -1,8 +1,8 @@
 /** `svc run`: waiting for a job, streaming it, leaving it to a server, and taking it back with Ctrl-C. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";
-import { newPlace, type Place, start } from "../../program.ts";
-import { CTRL_C, sitDown } from "../../session.ts";
+import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
+import { CTRL_C, startSession } from "../../session.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/;
 const LEFT = "no server is up: the job stays queued until one starts (svc serve)\n";
@@ -22,7 +22,7 @@ const SLOW = `export async function main() {
   await Bun.sleep(600_000);
 }`;
 
-async function fill(place: Place) {
+async function fill(place: CliEnvironment) {
   await place.file("count.ts", COUNT);
   await place.file("both.ts", BOTH);
   await place.file("sum.ts", SUM);
@@ -31,7 +31,7 @@ async function fill(place: Place) {
 }
 
 /** Runs commands that wait and stream, and expects the same output however the service is reached. */
-async function waitsAndStreams(place: Place, common: string[]) {
+async function waitsAndStreams(place: CliEnvironment, common: string[]) {
   const svc = (args: string[], stdin?: string) =>
     place.svc([...args, ...common], stdin === undefined ? {} : { stdin });
   expect(await svc(["run", "count.ts", "-d", '{"from":3}', "--stream"])).toEqual({
@@ -61,10 +61,10 @@ async function waitsAndStreams(place: Place, common: string[]) {
 
 describe("with a server", () => {
   let server: TestServer;
-  let place: Place;
+  let place: CliEnvironment;
   let token: string;
   beforeAll(async () => {
-    place = newPlace();
+    place = createCliEnvironment();
     server = await startTestServer({ data_dir: place.data_dir });
     const workspace = await server.workspace("acme");
     token = workspace.token;
@@ -143,7 +143,7 @@ describe("with a server", () => {
 });
 
 test("without a server it waits and streams; an asynchronous job is stored for a server, and it says so", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await fill(place);
   await waitsAndStreams(place, []);
   const data = ["-d", '{"a":20,"b":22}'];
@@ -167,9 +167,9 @@ test("without a server it waits and streams; an asynchronous job is stored for a
 // A server in the process of the test would end these sessions: whoever has one of their own is a stray to it.
 
 test("on a terminal: the log above a line with state and seconds; Ctrl-C prints what it does", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await fill(place);
-  using session = sitDown(place, ["run", "slow.ts"]);
+  using session = startSession(place, ["run", "slow.ts"]);
   await session.sees("at work");
   await session.sees("running 0 s  half a line");
   await session.sees("running 1 s");
@@ -187,16 +187,16 @@ test("on a terminal: the log above a line with state and seconds; Ctrl-C prints 
 }, 30_000);
 
 test("on a terminal --no-log shows only the last line; other output has no escape codes", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await fill(place);
-  using quiet = sitDown(place, ["run", "slow.ts", "--no-log"]);
+  using quiet = startSession(place, ["run", "slow.ts", "--no-log"]);
   await quiet.sees("running 0 s  half a line");
   quiet.types(CTRL_C);
   const { shown } = await quiet.ended();
   expect(shown).not.toContain("at work\r\n");
 
   const command = `${place.program.join(" ")} run fails.ts 2>err.txt; ${place.program.join(" ")} run sum.ts -d '{"a":1,"b":2}' >out.txt`;
-  using mixed = sitDown({ ...place, program: ["sh", "-c"] }, [command]);
+  using mixed = startSession({ ...place, program: ["sh", "-c"] }, [command]);
   await mixed.sees("adding");
   await mixed.ended();
   const files = await Promise.all(
@@ -208,12 +208,12 @@ test("on a terminal --no-log shows only the last line; other output has no escap
 }, 30_000);
 
 test("on a terminal the spinner does not disturb a stream", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   await place.file(
     "paced.ts",
     `export async function* main() { for (const word of ["one ", "two ", "three"]) { await Bun.sleep(400); yield word; } }`,
   );
-  using session = sitDown(place, ["run", "paced.ts", "--stream"]);
+  using session = startSession(place, ["run", "paced.ts", "--stream"]);
   await session.sees("running 0 s");
   await session.sees("one two three\r\n");
   expect((await session.ended()).code).toBe(0);

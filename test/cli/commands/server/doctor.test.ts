@@ -5,7 +5,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { newPlace, type Place, start } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
 // Each look is a process of its own, and a busy machine starts few a second.
 setDefaultTimeout(30_000);
@@ -17,7 +17,7 @@ interface Finding {
   advice?: string;
 }
 
-async function examine(place: Place, env: Record<string, string> = {}, ...more: string[]) {
+async function examine(place: CliEnvironment, env: Record<string, string> = {}, ...more: string[]) {
   const run = await place.svc(["doctor", "--json", "--port", "0", ...more], { env });
   const { ok, findings } = JSON.parse(run.out) as { ok: boolean; findings: Finding[] };
   expect(run.code).toBe(ok ? 0 : 1);
@@ -27,15 +27,15 @@ async function examine(place: Place, env: Record<string, string> = {}, ...more: 
 }
 
 /** A directory that a server has worked in. */
-async function used(): Promise<Place> {
-  const place = newPlace();
+async function used(): Promise<CliEnvironment> {
+  const place = createCliEnvironment();
   const made = await place.svc(["user", "create", "--email", "a@example.org", "--password", "correct-horse"]);
   expect([made.code, made.err]).toEqual([0, expect.any(String)]);
   return place;
 }
 
 test("a new machine passes, and the checks create nothing", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   rmSync(place.data_dir, { recursive: true });
   const found = await examine(place);
   expect(found("data directory")).toMatchObject({
@@ -132,7 +132,7 @@ describe("it reports", () => {
   });
 
   test("an unreachable database, without its password", async () => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     const database = "postgres://ann:hunter2-hunter2@127.0.0.1:1/svc";
     const run = await place.svc(["doctor", "--port", "0"], { env: { DATABASE_URL: database } });
     expect([run.code, run.out]).toEqual([
@@ -143,7 +143,7 @@ describe("it reports", () => {
   });
 
   test("a port in use by another program", async () => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     const other = createServer();
     const port = await new Promise<number>((resolve) =>
       other.listen(0, "127.0.0.1", () => resolve((other.address() as { port: number }).port)),
@@ -163,7 +163,7 @@ describe("it reports", () => {
     ["php", "composer", "x.php", "<?php\n// require:\n// some/thing\nfunction main() {}\n"],
     ["ruby", "bundle", "x.rb", "gemfile do\n  gem 'something'\nend\ndef main\nend\n"],
   ])("a package client that is missing beside %s, as runs say too", async (tool, client, name, content) => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     const bin = join(place.folder, "bin");
     mkdirSync(bin);
     // What the tool says of its installation.
@@ -179,7 +179,7 @@ describe("it reports", () => {
   });
 
   test("missing or outdated interpreters", async () => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     const bin = join(place.folder, "bin");
     mkdirSync(bin);
     const without = await examine(place, { PATH: bin });

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../../support/harness.ts";
-import { newPlace, type Place } from "../../program.ts";
-import { ENTER, sitDown } from "../../session.ts";
+import { type CliEnvironment, createCliEnvironment } from "../../program.ts";
+import { ENTER, startSession } from "../../session.ts";
 
 const ADMIN = ["--email", "ann@example.org", "--password", "correct-horse"];
 
@@ -15,15 +15,15 @@ async function end(pid: number, url: string): Promise<void> {
   await until(async () => ((await isUp()) ? undefined : true), "the end of the server");
 }
 
-const whoami = async (place: Place, url: string) => {
+const whoami = async (place: CliEnvironment, url: string) => {
   const given = { email: "ann@example.org", password: "correct-horse" };
   const login = await fetch(`${url}/api/auth/login`, { method: "POST", body: JSON.stringify(given) });
   return place.svc(["script", "list", "--workspace", "main", "--url", url, "--token", await login.text()]);
 };
 
 test("five questions on a terminal, and a server runs with the answers", async () => {
-  using place = newPlace();
-  using session = sitDown(place, ["init"]);
+  using place = createCliEnvironment();
+  using session = startSession(place, ["init"]);
   await session.sees("Data directory");
   session.types(ENTER);
   await session.sees("Listen on");
@@ -59,8 +59,8 @@ test("five questions on a terminal, and a server runs with the answers", async (
 }, 60_000);
 
 test("the suggested next commands work on the chosen folder", async () => {
-  using place = newPlace();
-  using session = sitDown(place, ["init", ...ADMIN, "--listen", "127.0.0.1:0", "--workspace", "acme"], {
+  using place = createCliEnvironment();
+  using session = startSession(place, ["init", ...ADMIN, "--listen", "127.0.0.1:0", "--workspace", "acme"], {
     SVC_DATA_DIR: "",
   });
   await session.sees("Data directory");
@@ -80,7 +80,7 @@ test("the suggested next commands work on the chosen folder", async () => {
 }, 60_000);
 
 test("without a terminal the options are enough, and nothing is asked", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const missing = await place.svc(["init"]);
   expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("error: --email is missing") });
   const noPassword = await place.svc(["init", "--email", "ann@example.org"]);
@@ -114,7 +114,7 @@ test("without a terminal the options are enough, and nothing is asked", async ()
 }, 60_000);
 
 test("errors are reported before anything is written, with a remedy", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const cases: [words: string[], error: string][] = [
     [["--listen", "here"], "--listen here: must be an address and a port\nhint: such as 127.0.0.1:8000"],
@@ -134,7 +134,7 @@ test("errors are reported before anything is written, with a remedy", async () =
 }, 60_000);
 
 test("a systemd unit is written, with the commands that enable it, and systemd accepts it", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const data = join(place.folder, 'my "own" data');
   const words = ["init", ...ADMIN, "--listen", "127.0.0.1:0", "--data-dir", data, "--systemd", "user"];
   // As after su: the account is that of the process, whatever USER says.
@@ -158,7 +158,7 @@ test("a systemd unit is written, with the commands that enable it, and systemd a
 }, 60_000);
 
 test("environment settings are stored for the unit's server, readable by the owner only", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const data = join(place.folder, "data");
   const key = String.raw`a "quoted" key of $32 \ characters`;
   const env = { SVC_SECRET_KEY: key, SVC_WORKERS: "3", SVC_PORT: "1" };

@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createDatabase, until } from "../../../support/harness.ts";
 import { type PostgresServer, startPostgres } from "../../../support/peers/postgres-server.ts";
-import { type Going, newPlace, type Place, start } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, type RunningCommand, start } from "../../program.ts";
 
 setDefaultTimeout(90_000);
 
 let postgres: PostgresServer;
-let place: Place;
+let place: CliEnvironment;
 let token: string;
 let url: string;
 
@@ -35,7 +35,7 @@ const ended = (id: string) =>
     return job.type === "CompletedJob" ? job : undefined;
   }, `the end of job ${id}`);
 
-async function serve(env: Record<string, string> = {}): Promise<Going> {
+async function serve(env: Record<string, string> = {}): Promise<RunningCommand> {
   const going = start(place, ["serve", "--port", "0", "--json"], {
     SVC_WORKERS: "2",
     SVC_LEASE_S: "2",
@@ -77,7 +77,7 @@ export async function main(file: string) {
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  place = newPlace();
+  place = createCliEnvironment();
 });
 afterAll(async () => {
   await postgres.stop();
@@ -164,7 +164,7 @@ test("running, waiting and scheduled jobs, unfinished flows, and files continue 
 
 test("a dry run uses one snapshot of the jobs, and disturbs none", async () => {
   place[Symbol.dispose]();
-  place = newPlace();
+  place = createCliEnvironment();
   using here = await serve();
   await setUp();
   const content = "export const main = (n: number) => n";

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { createDatabase } from "../../../support/harness.ts";
 import { type PostgresServer, startPostgres } from "../../../support/peers/postgres-server.ts";
-import { newPlace, type Place, start } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
 setDefaultTimeout(60_000);
 
 let postgres: PostgresServer;
-let place: Place;
+let place: CliEnvironment;
 const WORKSPACE = ["--workspace", "acme"];
 
 async function run(args: string[], env: Record<string, string> = {}): Promise<string> {
@@ -28,7 +28,7 @@ const tablesIn = async (url: string) => {
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  place = newPlace();
+  place = createCliEnvironment();
   await run(["user", "create", "--email", "ann@example.org", "--password", "secret-word", "--super-admin"]);
   await run(["workspace", "create", "acme", "--name", "Ä", "--owner", "ann@example.org"]);
   await place.file("hello.ts", "export const main = (name: string) => ({ hello: name + ' ä😀' })");

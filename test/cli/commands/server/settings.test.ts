@@ -4,13 +4,13 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PROCESS_SETTINGS } from "../../../../src/platform/config/config.ts";
 import { INSTANCE_SETTINGS } from "../../../../src/platform/config/instance-settings.ts";
-import { newPlace, type Place, start, told } from "../../program.ts";
-import { sitDown } from "../../session.ts";
+import { type CliEnvironment, createCliEnvironment, formatError, start } from "../../program.ts";
+import { startSession } from "../../session.ts";
 
-let place: Place;
+let place: CliEnvironment;
 
 beforeEach(() => {
-  place = newPlace();
+  place = createCliEnvironment();
 });
 afterEach(() => place[Symbol.dispose]());
 
@@ -70,10 +70,10 @@ describe("svc config", () => {
 
   test("fits each setting's value and meaning in 80 columns; NO_COLOR is respected", async () => {
     for (const env of [{}, { NO_COLOR: "1" }] as Record<string, string>[]) {
-      using session = sitDown({ ...place, environment: { ...place.environment, ...env, SVC_PORT: "9000" } }, [
-        "config",
-        "--all",
-      ]);
+      using session = startSession(
+        { ...place, environment: { ...place.environment, ...env, SVC_PORT: "9000" } },
+        ["config", "--all"],
+      );
       const { code, shown, raw } = await session.ended();
       const lines = shown.split("\n").map((line) => line.trimEnd());
       expect(code).toBe(0);
@@ -142,7 +142,7 @@ describe("svc config", () => {
     expect(await place.svc(["config", "get", "colour"])).toEqual({
       code: 2,
       out: "",
-      err: told("there is no setting colour", "svc config --all lists them"),
+      err: formatError("there is no setting colour", "svc config --all lists them"),
     });
   });
 });
@@ -155,7 +155,7 @@ describe("svc license", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await place.svc(["license", "keygen"])).toMatchObject({
       code: 1,
-      err: told("license-private.pem is there already", "name another file with --out"),
+      err: formatError("license-private.pem is there already", "name another file with --out"),
     });
     const words = ["license", "issue", "--customer", "Acme", "--days", "30", "--id", "lic-7", "--seats", "5"];
     const key = await said(words);
@@ -179,7 +179,7 @@ describe("svc license", () => {
   test("reports errors", async () => {
     expect(await place.svc(["license", "show"])).toMatchObject({
       code: 1,
-      err: told("the instance has no license", "svc config set license_key - < acme.license"),
+      err: formatError("the instance has no license", "svc config set license_key - < acme.license"),
     });
     expect((await place.svc(["license", "issue"])).err).toContain("--customer is missing");
     expect((await place.svc(["license", "issue", "--customer", "Acme"])).err).toContain(

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { newPlace, start } from "../../program.ts";
+import { createCliEnvironment, start } from "../../program.ts";
 
 /** The owner of a data directory, as the server writes it down. */
 const ownerFile = (data_dir: string) => join(data_dir, "svc.owner.json");
@@ -10,7 +10,7 @@ const ownerFile = (data_dir: string) => join(data_dir, "svc.owner.json");
 const INIT = ["init", "--email", "ann@example.org", "--password", "correct-horse", "--listen", "127.0.0.1:0"];
 
 test("status and stop work on the server of the data directory, and serve remembers its address", async () => {
-  using place = newPlace();
+  using place = createCliEnvironment();
   const made = JSON.parse((await place.svc([...INIT, "--json"])).out) as { url: string; pid: number };
   try {
     const status = await place.svc(["status", "--json"]);
@@ -55,7 +55,7 @@ test("status and stop work on the server of the data directory, and serve rememb
 test.skipIf(process.platform !== "linux")(
   "stop signals no process but the server, whatever process has its id here",
   async () => {
-    using place = newPlace();
+    using place = createCliEnvironment();
     using server = start(place, ["serve", "--port", "0"]);
     await server.says("svc listens on");
     const written = await Bun.file(ownerFile(place.data_dir)).json();

@@ -2,20 +2,20 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createDatabase } from "../../../support/harness.ts";
 import { type PostgresServer, startPostgres } from "../../../support/peers/postgres-server.ts";
-import { newPlace, type Place, start } from "../../program.ts";
+import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
 setDefaultTimeout(60_000);
 
 const KEY = "0123456789abcdef0123456789abcdef";
 let postgres: PostgresServer;
-let servers: Place;
-let workers: Place;
+let servers: CliEnvironment;
+let workers: CliEnvironment;
 let url: string;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  servers = newPlace();
-  workers = newPlace();
+  servers = createCliEnvironment();
+  workers = createCliEnvironment();
   ({ url } = await createDatabase(postgres.url));
   const env = { DATABASE_URL: url, SVC_SECRET_KEY: KEY };
   const user = ["user", "create", "--email", "ann@example.org", "--password", "secret-word", "--super-admin"];

@@ -11,23 +11,23 @@ import {
   deployNew,
   eventsOf,
   logOf,
-  openSecrets,
   PYTHON_READ,
-  READ,
+  READ_FUNCTION,
   run,
   runNew,
   SECRET,
   server,
+  setUpSecrets,
   storeVariable,
 } from "./secrets-setup.ts";
 
-openSecrets();
+setUpSecrets();
 
 describe("a secret that a job has read", () => {
   const printing: [language: string, content: string, log: string][] = [
     [
       "bun",
-      `${READ} export async function main() {
+      `${READ_FUNCTION} export async function main() {
         const secret = await read("secret");
         console.log("one", secret, "two", secret + secret);
         console.log(JSON.stringify({ secret }), [secret]);
@@ -54,7 +54,7 @@ def main():
   const inPieces: [language: string, content: string][] = [
     [
       "bun",
-      `${READ} export async function main() {
+      `${READ_FUNCTION} export async function main() {
         const secret = await read("secret");
         for (const pause of [0, 1, 130]) {
           for (const letter of "<" + secret + ">") {
@@ -94,7 +94,7 @@ done`,
   });
 
   test("is masked on both pipes independently", async () => {
-    const { log } = await runNew(`${READ} export async function main() {
+    const { log } = await runNew(`${READ_FUNCTION} export async function main() {
       const secret = await read("secret");
       for (let at = 0; at < secret.length; at += 5) {
         process.stdout.write(secret.slice(at, at + 5));
@@ -107,7 +107,7 @@ done`,
   });
 
   test("of several lines is masked line by line too, and inside JSON", async () => {
-    const { log } = await runNew(`${READ} export async function main() {
+    const { log } = await runNew(`${READ_FUNCTION} export async function main() {
       const key = await read("key");
       console.log(JSON.stringify({ key }));
       for (const line of key.split("\\n")) console.log("> " + line);
@@ -119,7 +119,7 @@ done`,
   });
 
   test("stays masked in later jobs of the same process, which know it from the earlier one", async () => {
-    const content = `${READ} let kept = "";
+    const content = `${READ_FUNCTION} let kept = "";
       export async function main(again: boolean) {
         kept ||= await read("secret");
         console.log(again, kept);
@@ -136,7 +136,7 @@ done`,
       const lines = Array.from({ length: 1_000 }, (_, n) => `${name} line ${n}`);
       await storeVariable(ask, name, lines.join("\n"));
     }
-    const path = await deployNew(`${READ} export async function main() {
+    const path = await deployNew(`${READ_FUNCTION} export async function main() {
       for (const name of ["many_1", "many_2", "many_3"]) console.log((await read(name)).slice(0, 27));
       return process.pid;
     }`);
@@ -149,7 +149,7 @@ done`,
     await using own = await startTestServer();
     const admin = (await own.workspace()).ask;
     await storeVariable(admin, "secret", SECRET);
-    const content = `${READ} export async function main() {
+    const content = `${READ_FUNCTION} export async function main() {
       const secret = await read("secret");
       console.log("before", secret);
       await Bun.sleep(700);
@@ -176,7 +176,7 @@ done`,
     await using small = await startTestServer({ max_log_mb: 0.0001 });
     const admin = (await small.workspace()).ask;
     await storeVariable(admin, "secret", SECRET);
-    const content = `${READ} export async function main() {
+    const content = `${READ_FUNCTION} export async function main() {
       const secret = await read("secret");
       process.stdout.write("x".repeat(95) + secret);
     }`;
@@ -194,7 +194,7 @@ describe("the message of a job that died", () => {
     ["bash", `${BASH_READ}\necho "bad $secret"\nexit 7`],
     [
       "bun",
-      `${READ} export async function main() { console.log("bad", await read("secret")); process.exit(7) }`,
+      `${READ_FUNCTION} export async function main() { console.log("bad", await read("secret")); process.exit(7) }`,
     ],
     ["python3", `${PYTHON_READ}\ndef main():\n    print("bad", read("secret"))\n    sys.exit(7)`],
   ])("shows the last lines of %s with secrets masked", async (language, content) => {
@@ -213,14 +213,14 @@ describe("a result stream", () => {
   const streaming: [what: string, content: string][] = [
     [
       "of pieces",
-      `${READ} export async function* main() {
+      `${READ_FUNCTION} export async function* main() {
         const secret = await read("secret");
         for (const piece of ["<", ...secret, ">"]) yield piece;
       }`,
     ],
     [
       "of lines on stdout",
-      `${READ} export async function main() {
+      `${READ_FUNCTION} export async function main() {
         const secret = await read("secret");
         for (const piece of ["<", secret.slice(0, 9), secret.slice(9), ">"]) console.log("WM_STREAM: " + piece);
       }`,
@@ -242,7 +242,7 @@ describe("a result stream", () => {
   });
 
   test("and a log that end like the beginning of a secret are shown completely", async () => {
-    const path = await deployNew(`${READ} export async function* main() {
+    const path = await deployNew(`${READ_FUNCTION} export async function* main() {
       await read("secret");
       console.log("the door is open-ses");
       process.stderr.write("as I said: open-ses");
@@ -255,7 +255,7 @@ describe("a result stream", () => {
   });
 
   test("is masked also if it contains line breaks", async () => {
-    const path = await deployNew(`${READ} export async function main() {
+    const path = await deployNew(`${READ_FUNCTION} export async function main() {
       console.log("WM_STREAM: " + (await read("key")).replaceAll("\\n", "\\\\n") + "!");
     }`);
     const events = await eventsOf(ask("POST", `/w/acme/jobs/run_and_stream/p/${path}`, {}));
@@ -264,7 +264,7 @@ describe("a result stream", () => {
 });
 
 test("a prompt without a newline is shown while the job waits, even if it ends like the beginning of a secret", async () => {
-  const path = await deployNew(`${READ} export async function main() {
+  const path = await deployNew(`${READ_FUNCTION} export async function main() {
     await read("secret");
     process.stdout.write("Shall I go on, or sto");
     await Bun.sleep(60_000);
@@ -278,7 +278,7 @@ test("a prompt without a newline is shown while the job waits, even if it ends l
 });
 
 test("results are not masked: a script may return a secret, in bash by its last line", async () => {
-  const returned = await runNew(`${READ} export const main = () => read("secret")`);
+  const returned = await runNew(`${READ_FUNCTION} export const main = () => read("secret")`);
   expect(returned.result).toBe(SECRET);
   const { result, log } = await runNew(`${BASH_READ}\necho "$secret"`, "bash");
   expect([result, log]).toEqual([SECRET, "*****\n"]);
@@ -286,7 +286,7 @@ test("results are not masked: a script may return a secret, in bash by its last 
 
 test("secrets that were not read, and plain variables, are not masked", async () => {
   const { log } = await runNew(
-    `${READ} export async function main() { console.log("never-read-by-jobs", await read("plain")) }`,
+    `${READ_FUNCTION} export async function main() { console.log("never-read-by-jobs", await read("plain")) }`,
   );
   expect(log).toBe("never-read-by-jobs no secret at all\n");
 });

@@ -23,7 +23,7 @@ export const storeVariable = (to: Ask, name: string, value: string, is_secret = 
   );
 
 /** Reads a variable in TypeScript, as existing clients do. */
-export const READ = `const read = async (path: string) => {
+export const READ_FUNCTION = `const read = async (path: string) => {
   const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/variables/get_value/u/admin/" + path;
   const answer = await fetch(url, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } });
   return answer.json() as Promise<string>;
@@ -81,7 +81,7 @@ export async function eventsOf(asked: Promise<Answer>): Promise<Event[]> {
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openSecrets(): void {
+export function setUpSecrets(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { killTrees, listProcesses } from "../../../../src/engines/runner/process/kill-tree.ts";
 import { killOrphans } from "../../../../src/engines/runner/process/orphan-processes.ts";
-import { openFolder, until } from "../../../support/harness.ts";
+import { createTemporaryFolder, until } from "../../../support/harness.ts";
 
 /** Starts a process in a session of its own below a process, and one by a thread; prints all process ids. */
 const TREE = `
@@ -36,7 +36,7 @@ test.skipIf(process.platform !== "linux")(
 test.skipIf(process.platform !== "linux")(
   "script processes of a killed server are recognised by their program, also those of an older version",
   async () => {
-    const directory = openFolder("svc-orphans-");
+    const directory = createTemporaryFolder("svc-orphans-");
     const folder = join(directory, "runtime/some-version/child");
     mkdirSync(folder, { recursive: true });
     // In another folder and with another environment than they were started with.

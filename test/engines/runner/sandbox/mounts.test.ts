@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createBwrapArguments } from "../../../../src/engines/runner/sandbox/walls/bwrap.ts";
-import { openFolder } from "../../../support/harness.ts";
+import { createTemporaryFolder } from "../../../support/harness.ts";
 
 test.skipIf(!Bun.which("bwrap"))("links are followed, in a folder that it sees and elsewhere", () => {
-  const place = openFolder("svc-mounts-");
+  const place = createTemporaryFolder("svc-mounts-");
   const [seen, hidden] = [join(place, "seen"), join(place, "hidden")];
   const file = join(hidden, "file");
   const links = [join(seen, "link"), join(hidden, "link")];
@@ -24,7 +24,7 @@ test.skipIf(!Bun.which("bwrap"))("links are followed, in a folder that it sees a
 test.skipIf(!Bun.which("bwrap"))(
   "a link that leads out of a folder that it sees works, and so does all it leads to",
   () => {
-    const place = openFolder("svc-mounts-");
+    const place = createTemporaryFolder("svc-mounts-");
     const at = (...names: string[]) => join(place, ...names);
     for (const path of ["seen", "hops", "end/sub", "other/sub"]) mkdirSync(at(path), { recursive: true });
     for (const path of ["end/file", "other/sub/file", "hops/secret", "other/secret"])

@@ -6,9 +6,9 @@ import { formerUsernames } from "../../../../src/features/tenancy/people/user-ta
 import { workspaceInvites } from "../../../../src/features/tenancy/workspaces/tables.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
-import { admin, member, openMembers, server } from "./members-setup.ts";
+import { addMember, admin, server, setUpMembers } from "./members-setup.ts";
 
-openMembers();
+setUpMembers();
 
 const audit = async (workspace: string, resource: string) =>
   (await server.operator("GET", `/w/${workspace}/audit/list?operations=users.delete&resource=${resource}`))
@@ -73,7 +73,7 @@ test("a job marked as canceled does not start, although nobody is left to comple
 
 test("items of a removed member go to the admins; runs, grants and workspace tokens end, and the name stays reserved", async () => {
   const { runs, ask } = await busyMember("dean");
-  const eva = await member("eva");
+  const eva = await addMember("eva");
   const secret = { path: "u/dean/key", value: "k", is_secret: true, description: "" };
   await expectOk(ask("POST", "/w/acme/variables/create", secret));
   const shared = { path: "u/eva/shared", value: "1", is_secret: false, description: "" };

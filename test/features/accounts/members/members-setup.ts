@@ -7,14 +7,14 @@ export let admin: Ask;
 
 const known = new Map<string, Promise<Ask>>();
 /** A member of the workspace, made once for the tests of a file. */
-export function member(name: string): Promise<Ask> {
+export function addMember(name: string): Promise<Ask> {
   const ask = known.get(name) ?? server.member("acme", name).then((made) => made.ask);
   known.set(name, ask);
   return ask;
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openMembers(): void {
+export function setUpMembers(): void {
   beforeAll(async () => {
     known.clear();
     server = await startTestServer();

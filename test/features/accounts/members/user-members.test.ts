@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { workspaceInvites, workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
 import { type Ask, deploy, expectOk } from "../../../support/harness.ts";
-import { admin, member, openMembers, server } from "./members-setup.ts";
+import { addMember, admin, server, setUpMembers } from "./members-setup.ts";
 
-openMembers();
+setUpMembers();
 
 test("members can read the list of members", async () => {
   const ann = await server.member("acme", "ann");
@@ -45,13 +45,13 @@ test.each([
   ["u/olgas/hello", false, true],
   ["f/data/hello", false, true],
 ])("is_owner %s: %p for olga, %p for an admin", async (path, own, all) => {
-  const olga = await member("olga");
+  const olga = await addMember("olga");
   expect((await olga("GET", `/w/acme/users/is_owner/${path}`)).json()).toBe(own);
   expect((await admin("GET", `/w/acme/users/is_owner/${path}`)).json()).toBe(all);
 });
 
 test("usage is a job's seconds and one more, flows left out; by workspace for a week, by person for a month", async () => {
-  const ask = await member("uma");
+  const ask = await addMember("uma");
   await deploy(ask, "acme", "u/uma/one", "export function main() { return 1; }");
   for (let n = 0; n < 3; n++) await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/uma/one", {}));
   const usage = (await ask("GET", "/w/acme/users/list_usage")).json<
@@ -103,7 +103,7 @@ test.each([
   ["an admin who is an operator", "cora2", { is_admin: true, operator: true }, 400, "admin and an operator"],
   ["nobody", "nobody", { disabled: true }, 404, "user nobody in workspace acme"],
 ])("updating %s of a member is refused with the reason", async (_, name, change, status, message) => {
-  await member("cora2");
+  await addMember("cora2");
   const answer = await admin("POST", `/w/acme/users/update/${name}`, change);
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
@@ -201,7 +201,7 @@ test("invites are listed, accepted and declined by the invited", async () => {
 
 test("who joins without a username gets the next free one", async () => {
   const { db } = server.server.app;
-  await member("kim");
+  await addMember("kim");
   const kim = await server.user("kim2");
   await db.write(async (tx) => {
     const { users } = await import("../../../../src/features/tenancy/people/user-tables.ts");

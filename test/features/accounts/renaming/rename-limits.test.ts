@@ -3,9 +3,9 @@ import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createRewriters } from "../../../../src/features/accounts/renaming/rewrite-json.ts";
 import { type Ask, expectOk } from "../../../support/harness.ts";
-import { admin, openRenaming, rename, root, server } from "./renaming-setup.ts";
+import { admin, renameUser, root, server, setUpRenaming } from "./renaming-setup.ts";
 
-openRenaming();
+setUpRenaming();
 
 let made: Promise<{ carl: Ask }> | undefined;
 /** Members whose names cannot be given to others: some of the workspace alone, one removed, one who left items. */
@@ -49,14 +49,14 @@ test.each([
 
 test("a user can be renamed back", async () => {
   await server.member("acme", "gil");
-  await expectOk(rename("gil", "gilbert"));
+  await expectOk(renameUser("gil", "gilbert"));
   await server.member("acme", "hal");
-  expect((await rename("hal", "gil")).text).toContain("gil was that of");
-  await expectOk(rename("gil", "gil"));
+  expect((await renameUser("hal", "gil")).text).toContain("gil was that of");
+  await expectOk(renameUser("gil", "gil"));
 });
 
 test("an unknown user is reported; only super admins rename", async () => {
-  expect((await rename("nobody", "somebody")).status).toBe(404);
+  expect((await renameUser("nobody", "somebody")).status).toBe(404);
   expect((await admin("POST", "/users/rename/bob@example.org", { new_username: "rob" })).status).toBe(403);
 });
 

@@ -6,11 +6,11 @@ export let server: TestServer;
 export let admin: Ask;
 export let root: Ask;
 
-export const rename = (name: string, new_username: string) =>
+export const renameUser = (name: string, new_username: string) =>
   root("POST", `/users/rename/${name}@example.org`, { new_username });
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openRenaming(): void {
+export function setUpRenaming(): void {
   beforeAll(async () => {
     server = await startTestServer();
     admin = (await server.workspace()).ask;

@@ -7,9 +7,9 @@ import { favorites } from "../../../../src/features/code/favorites/tables.ts";
 import { scripts } from "../../../../src/features/code/scripts/tables.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { type Ask, deploy, expectOk, until } from "../../../support/harness.ts";
-import { openRenaming, rename, root, server } from "./renaming-setup.ts";
+import { renameUser, root, server, setUpRenaming } from "./renaming-setup.ts";
 
-openRenaming();
+setUpRenaming();
 
 async function deployFlow(ask: Ask, path: string, value: object): Promise<void> {
   await expectOk(ask("POST", "/w/acme/flows/create", { path, summary: "", value, schema: {} }));
@@ -198,7 +198,7 @@ test("apps, schedules, favorites, saved inputs, folders, groups and settings fol
     await tx.insert(favorites).values(star);
   });
 
-  await expectOk(rename("zoe", "zoe_lee"));
+  await expectOk(renameUser("zoe", "zoe_lee"));
 
   const moved = (await bob("GET", "/w/acme/apps/get/p/u/zoe_lee/app")).json();
   expect(moved.value.grid[0].runs.path).toBe("u/zoe_lee/hello");
@@ -254,7 +254,7 @@ test("a job that runs during the renaming continues under the new name, also aft
   const { read } = server.server.app.db;
   const row = async (id: string) => (await read.select().from(jobs).where(eq(jobs.id, id)))[0]!;
   await until(async () => ((await row(first)).state === "running" ? true : undefined));
-  await expectOk(rename("pia", "pia_lee"));
+  await expectOk(renameUser("pia", "pia_lee"));
   await Bun.write(gate, "");
   await until(async () => ((await row(first)).state === "completed" ? true : undefined));
   const child = JSON.parse((await row(first)).result!);

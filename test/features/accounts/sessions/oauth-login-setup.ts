@@ -4,7 +4,7 @@ import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
 import { Browser, type OAuthTest } from "../../../support/peers/identity-provider.ts";
 
 /** A browser that has been to the provider, and what it came back with. */
-export async function cameBack({ server }: OAuthTest, person: string, { client = "house", rd = "" } = {}) {
+export async function followLogin({ server }: OAuthTest, person: string, { client = "house", rd = "" } = {}) {
   const browser = new Browser();
   const search = rd ? `?rd=${encodeURIComponent(rd)}` : "";
   const end = await browser.walk(

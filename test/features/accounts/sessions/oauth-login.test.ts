@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { oauthUsedStates } from "../../../../src/features/assets/account-tables.ts";
 import { expectOk } from "../../../support/harness.ts";
 import { type OAuthTest, startOAuthTest } from "../../../support/peers/identity-provider.ts";
-import { cameBack, userOf } from "./oauth-login-setup.ts";
+import { followLogin, userOf } from "./oauth-login-setup.ts";
 
 const auditOf = async ({ server }: OAuthTest) => {
   const { auditLog } = await import("../../../../src/features/signals/audit/tables.ts");
@@ -18,7 +18,7 @@ const auditOf = async ({ server }: OAuthTest) => {
 
 test("a first login creates a user, whom later logins find", async () => {
   await using t = await startOAuthTest();
-  const first = await (await cameBack(t, "ann")).post();
+  const first = await (await followLogin(t, "ann")).post();
   const token = await first.text();
   expect([first.status, first.headers.getSetCookie()[0]]).toEqual([
     200,
@@ -33,7 +33,7 @@ test("a first login creates a user, whom later logins find", async () => {
     super_admin: false,
     first_time_user: false,
   });
-  const again = await (await cameBack(t, "ann")).post();
+  const again = await (await followLogin(t, "ann")).post();
   expect((await t.server.as(await again.text())("GET", "/users/email")).text).toBe("ann@example.org");
   expect(await auditOf(t)).toEqual([
     "oauth.signup ann@example.org",
@@ -44,13 +44,13 @@ test("a first login creates a user, whom later logins find", async () => {
 
 test("a user is identified by the account at the provider, even if its address changes", async () => {
   await using t = await startOAuthTest();
-  await (await cameBack(t, "ann")).post();
+  await (await followLogin(t, "ann")).post();
   t.idp.people.set("ann", { email: "new-name@example.org", email_verified: true });
-  const token = await (await (await cameBack(t, "ann")).post()).text();
+  const token = await (await (await followLogin(t, "ann")).post()).text();
   expect((await t.server.as(token)("GET", "/users/email")).text).toBe("ann@example.org");
   // Somebody else who is given ann's old address there is not ann.
   t.idp.people.set("eve", { email: "ann@example.org", email_verified: true });
-  const refused = await (await cameBack(t, "eve")).post();
+  const refused = await (await followLogin(t, "eve")).post();
   expect([refused.status, await refused.text()]).toEqual([
     403,
     "Permission denied: ann@example.org belongs to another account at house",
@@ -60,12 +60,12 @@ test("a user is identified by the account at the provider, even if its address c
 
 test("a browser returns to the page it wanted, on this instance only", async () => {
   await using t = await startOAuthTest();
-  const { browser, end } = await cameBack(t, "ann", { rd: "/runs?a=b" });
+  const { browser, end } = await followLogin(t, "ann", { rd: "/runs?a=b" });
   const page = await browser.fetch(end.href);
   expect([page.status, page.headers.get("location")]).toEqual([302, "/runs?a=b"]);
   const token = browser.cookies.get(new URL(t.server.url).host)?.get("token");
   expect((await t.server.as(token)("GET", "/users/email")).text).toBe("ann@example.org");
-  const plain = await cameBack(t, "ann");
+  const plain = await followLogin(t, "ann");
   expect(await (await plain.browser.fetch(plain.end.href)).text()).toContain("You are logged in");
   for (const rd of [
     "https://evil.example",
@@ -84,7 +84,7 @@ test("a browser returns to the page it wanted, on this instance only", async () 
 test("addresses outside of the allowed domains are refused and create no user", async () => {
   await using t = await startOAuthTest();
   await t.clients({ house: { ...t.client, allowed_domains: ["Example.com"] } });
-  const refused = await (await cameBack(t, "ann")).post();
+  const refused = await (await followLogin(t, "ann")).post();
   expect([refused.status, await refused.text()]).toEqual([
     403,
     "Permission denied: addresses at example.org may not log in with house",
@@ -92,26 +92,26 @@ test("addresses outside of the allowed domains are refused and create no user", 
   expect(await userOf(t, "ann@example.org")).toBeUndefined();
   expect(await auditOf(t)).toEqual(["oauth.login_failure ann@example.org"]);
   t.idp.people.set("bob", { email: "bob@example.com", email_verified: true });
-  expect((await (await cameBack(t, "bob")).post()).status).toBe(200);
+  expect((await (await followLogin(t, "bob")).post()).status).toBe(200);
 });
 
 test.each([["client"], ["instance"]])(
   "no user is made where the %s says so, and known ones log in",
   async (where) => {
     await using t = await startOAuthTest();
-    expect((await (await cameBack(t, "ann")).post()).status).toBe(200);
+    expect((await (await followLogin(t, "ann")).post()).status).toBe(200);
     if (where === "client") await t.clients({ house: { ...t.client, create_user: false } });
     else
       await expectOk(
         t.server.operator("POST", "/settings/global/require_preexisting_user_for_oauth", { value: true }),
       );
-    const refused = await (await cameBack(t, "bob")).post();
+    const refused = await (await followLogin(t, "bob")).post();
     expect([refused.status, await refused.text()]).toEqual([
       403,
       expect.stringContaining("there is no user bob@example.org"),
     ]);
     expect(await userOf(t, "bob@example.org")).toBeUndefined();
-    expect((await (await cameBack(t, "ann")).post()).status).toBe(200);
+    expect((await (await followLogin(t, "ann")).post()).status).toBe(200);
   },
 );
 
@@ -119,14 +119,14 @@ test("a login never takes over a user with a password or of another provider", a
   await using t = await startOAuthTest();
   await t.clients({ house: t.client, other: t.client });
   const ann = await t.server.user("ann");
-  const refused = await (await cameBack(t, "ann")).post();
+  const refused = await (await followLogin(t, "ann")).post();
   expect([refused.status, await refused.text()]).toEqual([
     403,
     "Permission denied: ann@example.org logs in with password, not with house\na super admin can change that: POST /api/users/set_login_type/{email}",
   ]);
   expect((await userOf(t, ann.email))?.login_type).toBe("password");
-  expect((await (await cameBack(t, "bob")).post()).status).toBe(200);
-  expect((await (await cameBack(t, "bob", { client: "other" })).post()).status).toBe(403);
+  expect((await (await followLogin(t, "bob")).post()).status).toBe(200);
+  expect((await (await followLogin(t, "bob", { client: "other" })).post()).status).toBe(403);
   const password = await t.server.as(undefined)("POST", "/auth/login", {
     email: "bob@example.org",
     password: "x",
@@ -137,13 +137,13 @@ test("a login never takes over a user with a password or of another provider", a
 test("an unverified address is refused", async () => {
   await using t = await startOAuthTest();
   t.idp.people.set("ann", { email: "ann@example.org", email_verified: false });
-  expect((await (await cameBack(t, "ann")).post()).status).toBe(403);
+  expect((await (await followLogin(t, "ann")).post()).status).toBe(403);
   expect(await userOf(t, "ann@example.org")).toBeUndefined();
   t.idp.people.set("bob", { email: "bob@example.org" });
-  expect((await (await cameBack(t, "bob")).post()).status).toBe(200);
+  expect((await (await followLogin(t, "bob")).post()).status).toBe(200);
   expect((await userOf(t, "bob@example.org"))?.verified).toBe(false);
   t.idp.people.set("none", { email_verified: true });
-  const refused = await (await cameBack(t, "none")).post();
+  const refused = await (await followLogin(t, "none")).post();
   expect([refused.status, await refused.text()]).toEqual([
     400,
     expect.stringContaining("does not return the e-mail address"),
@@ -155,7 +155,7 @@ const STRANGE = /the state does not belong to this browser, or is older than ten
 test("a state is valid for one browser, one provider, one use and ten minutes", async () => {
   await using t = await startOAuthTest();
   await t.clients({ house: t.client, other: t.client });
-  const { post, code, state, browser } = await cameBack(t, "ann");
+  const { post, code, state, browser } = await followLogin(t, "ann");
   const host = new URL(t.server.url).host;
   const own = new Map(browser.cookies.get(host));
 
@@ -214,7 +214,7 @@ test("a state is valid for one browser, one provider, one use and ten minutes", 
   ]);
   expect(t.idp.asked.length).toBe(1);
 
-  const late = await cameBack(t, "ann");
+  const late = await followLogin(t, "ann");
   const now = t.server.server.app.clock;
   Object.assign(t.server.server.app, { clock: () => new Date(now().getTime() + 601_000) });
   const answer = await late.post();
@@ -223,12 +223,12 @@ test("a state is valid for one browser, one provider, one use and ten minutes", 
 
 test("of concurrent returns with one state one logs in; used states are deleted", async () => {
   await using t = await startOAuthTest();
-  const { post } = await cameBack(t, "ann");
+  const { post } = await followLogin(t, "ann");
   const answers = await Promise.all(Array.from({ length: 5 }, () => post()));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400, 400, 400]);
   const { app } = t.server.server;
   const now = app.clock;
   Object.assign(app, { clock: () => new Date(now().getTime() + 700_000) });
-  expect((await (await cameBack(t, "ann")).post()).status).toBe(200);
+  expect((await (await followLogin(t, "ann")).post()).status).toBe(200);
   expect((await app.db.read.select().from(oauthUsedStates)).length).toBe(1);
 });

@@ -1,17 +1,17 @@
 /** Providers of logins: how they are configured and listed, and what happens if they are wrong, slow or down. */
 import { expect, test } from "bun:test";
 import { startOAuthTest } from "../../../support/peers/identity-provider.ts";
-import { cameBack, userOf } from "./oauth-login-setup.ts";
+import { followLogin, userOf } from "./oauth-login-setup.ts";
 
 test("a refusal by the provider is shown and logs nobody in", async () => {
   await using t = await startOAuthTest();
-  const { post, state } = await cameBack(t, "ann");
+  const { post, state } = await followLogin(t, "ann");
   const refused = await post({ code: "no-such-code", state });
   expect([refused.status, await refused.text()]).toEqual([
     400,
     expect.stringMatching(/house: .* invalid_grant/),
   ]);
-  const { browser, end } = await cameBack(t, "ann");
+  const { browser, end } = await followLogin(t, "ann");
   const mixed = new URL(end);
   mixed.searchParams.set("iss", "https://evil.example");
   const page = await browser.fetch(mixed.href);
@@ -98,7 +98,7 @@ test.each([
   ],
 ] as const)("%s: the login does not end, and nothing of it is stored", async (_, at, trouble, expected) => {
   await using t = await startOAuthTest();
-  const { post } = await cameBack(t, "ann");
+  const { post } = await followLogin(t, "ann");
   t.idp.trouble.set(at, trouble);
   const answer = await post();
   const text = await answer.text();
@@ -110,14 +110,14 @@ test.each([
 
 test("a provider that is down or slow is reported as such", async () => {
   await using t = await startOAuthTest({ outgoing_timeout_s: 1 });
-  const { post } = await cameBack(t, "ann");
+  const { post } = await followLogin(t, "ann");
   t.idp.trouble.set("/token", { delay_ms: 60_000 });
   const slow = await post();
   expect([slow.status, await slow.text()]).toEqual([
     503,
     expect.stringContaining("did not answer within 1 s"),
   ]);
-  const next = await cameBack(t, "ann");
+  const next = await followLogin(t, "ann");
   await t.idp.stop();
   const down = await next.post();
   expect([down.status, await down.text()]).toEqual([503, expect.stringContaining("cannot be reached")]);

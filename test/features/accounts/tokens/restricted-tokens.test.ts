@@ -1,9 +1,9 @@
 /** Tokens that are restricted to a workspace, to scopes or to tags. */
 import { expect, test } from "bun:test";
 import { type Ask, expectOk } from "../../../support/harness.ts";
-import { ask, create, openTokens, server } from "./tokens-setup.ts";
+import { ask, create, server, setUpTokens } from "./tokens-setup.ts";
 
-openTokens();
+setUpTokens();
 
 test("a workspace token is valid there only, and creates only such tokens", async () => {
   const { ask: root } = await server.user("bound_root", { super_admin: true });

@@ -8,19 +8,19 @@ import { webhookEvents } from "../../../../src/features/signals/webhooks/tables.
 import { createDatabase, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import { plainSettings, startMailServer } from "../../../support/peers/mail-server.ts";
 import {
+  awaitNotices,
   create,
   DAY_MS,
   eventsTold,
   inDays,
   mails,
-  nothingLeft,
-  openExpiry,
   receiver,
   set,
+  setUpExpiry,
   subjects,
 } from "./token-expiry-setup.ts";
 
-openExpiry();
+setUpExpiry();
 
 const postgres = process.env.DATABASE_URL;
 
@@ -114,7 +114,7 @@ describe("across servers", () => {
     Object.assign(next.server.app, { clock: () => new Date(Date.now() + 150_000) });
     await expireTokens(next.server.app);
     await expireTokens(next.server.app);
-    await nothingLeft(next);
+    await awaitNotices(next);
     expect(ids).toEqual([ids[0]!, ids[0]!]);
     const stored = await next.server.app.db.read.select({ type: webhookEvents.type }).from(webhookEvents);
     expect(stored).toEqual([{ type: "TokenExpiringSoon" }]);
@@ -149,7 +149,7 @@ describe("across servers", () => {
       await both();
       await eventsTold(20);
       await both();
-      await nothingLeft(one);
+      await awaitNotices(one);
       expect([receiver.events.length, mails.received.length]).toEqual([20, 20]);
       await one.stop();
       await other.stop();

@@ -46,7 +46,7 @@ export const subjects = async (count: number) => {
   await until(() => (mails.received.length >= count ? true : undefined), `${count} mails`);
   return mails.received.map(({ source }) => /^Subject: svc: Your API token (.*)\r$/m.exec(source)?.[1]);
 };
-export const nothingLeft = ({ server: { app } }: TestServer) =>
+export const awaitNotices = ({ server: { app } }: TestServer) =>
   until(
     async () => ((await app.db.read.select().from(tokenNotices)).length === 0 ? true : undefined),
     "all notices to be told",
@@ -58,7 +58,7 @@ export const eventsTold = async (count: number, fits = (_event: Record<string, s
 };
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openExpiry(): void {
+export function setUpExpiry(): void {
   beforeAll(async () => {
     server = await startTestServer({ allowed_targets: "127.0.0.1", min_free_mb: 0 });
     Object.assign(server.server.app, { clock: () => new Date(Date.now() + ahead_ms) });

@@ -10,23 +10,23 @@ import { type Ask, expectOk, startTestServer, until } from "../../../support/har
 import { plainSettings } from "../../../support/peers/mail-server.ts";
 import {
   ask,
+  awaitNotices,
   create,
   DAY_MS,
   eventsTold,
   inDays,
   mails,
   moveAhead,
-  nothingLeft,
-  openExpiry,
   receiver,
   root,
   server,
   set,
+  setUpExpiry,
   startReceiver,
   subjects,
 } from "./token-expiry-setup.ts";
 
-openExpiry();
+setUpExpiry();
 
 const tend = () => expireTokens(server.server.app);
 
@@ -70,7 +70,7 @@ describe("the owner of a token", () => {
     expect(await subjects(2)).toEqual(["is expiring soon", "has expired"]);
     const left = await server.server.app.db.read.select().from(tokens).where(eq(tokens.label, "ci"));
     expect(left).toEqual([]);
-    await nothingLeft(server);
+    await awaitNotices(server);
   });
 
   test("gets only the event of the end if nobody subscribed before", async () => {

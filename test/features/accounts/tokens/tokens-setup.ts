@@ -9,7 +9,7 @@ export const create = async (body: object, from = ask) =>
   (await expectOk(from("POST", "/users/tokens/create", body))).text;
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openTokens(): void {
+export function setUpTokens(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());

@@ -3,9 +3,9 @@ import { eq, like, sql } from "drizzle-orm";
 import { tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";
-import { ask, create, openTokens, server } from "./tokens-setup.ts";
+import { ask, create, server, setUpTokens } from "./tokens-setup.ts";
 
-openTokens();
+setUpTokens();
 
 const whoami = (token: string) => server.as(token)("GET", "/users/whoami");
 

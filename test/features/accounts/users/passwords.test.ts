@@ -9,9 +9,9 @@ import { startSession } from "../../../../src/features/accounts/sessions/session
 import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
 import type { App } from "../../../../src/platform/app/context.ts";
 import { type Answer, deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
-import { login, moveClock, openUsers, server, whoami } from "./users-setup.ts";
+import { login, moveClock, server, setUpUsers, whoami } from "./users-setup.ts";
 
-openUsers();
+setUpUsers();
 
 describe("guessing passwords", () => {
   const count = (answers: Answer[], status: number) => answers.filter((a) => a.status === status).length;

@@ -14,7 +14,7 @@ export const login = (email: string, password: string, of = server) =>
 export const whoami = (token: string, of = server) => of.as(token)("GET", "/users/whoami");
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openUsers(): void {
+export function setUpUsers(): void {
   beforeAll(async () => {
     server = await startTestServer();
     await server.workspace();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
 import { expectOk, startTestServer } from "../../../support/harness.ts";
-import { login, moveClock, openUsers, server, whoami } from "./users-setup.ts";
+import { login, moveClock, server, setUpUsers, whoami } from "./users-setup.ts";
 
-openUsers();
+setUpUsers();
 
 describe("the first super admin", () => {
   test("is created by a one-time link, with JSON or a browser's form", async () => {

@@ -3,13 +3,13 @@ import { type Ask, expectOk } from "../../../support/harness.ts";
 import { Browser, type OAuthTest } from "../../../support/peers/identity-provider.ts";
 
 /** A browser in which somebody is logged in. */
-export function browserOf({ server }: OAuthTest, token: string): Browser {
+export function openBrowserAs({ server }: OAuthTest, token: string): Browser {
   const browser = new Browser();
   browser.cookies.set(new URL(server.url).host, new Map([["token", token]]));
   return browser;
 }
 
-export const post = (browser: Browser, url: string, body: object) =>
+export const postJson = (browser: Browser, url: string, body: object) =>
   browser.fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -17,8 +17,8 @@ export const post = (browser: Browser, url: string, body: object) =>
   });
 
 /** Returns the parameters of the provider's redirect that connects an account. */
-export async function cameBack(t: OAuthTest, token: string, search = "", client = "house") {
-  const browser = browserOf(t, token);
+export async function connect(t: OAuthTest, token: string, search = "", client = "house") {
+  const browser = openBrowserAs(t, token);
   const end = await browser.walk(
     `${t.server.url}/api/oauth/connect/${client}${search}`,
     `${t.server.url}/oauth/`,
@@ -29,13 +29,13 @@ export async function cameBack(t: OAuthTest, token: string, search = "", client 
 }
 
 /** Connects an account the way a client does: tokens, account, variable. */
-export async function connected(
+export async function connectAccount(
   t: OAuthTest,
   { token, ask }: { token: string; ask: Ask },
   path = "u/admin/token",
 ) {
-  const { browser, code, state } = await cameBack(t, token);
-  const answer = await post(browser, `${t.server.url}/api/oauth/connect_callback/house`, { code, state });
+  const { browser, code, state } = await connect(t, token);
+  const answer = await postJson(browser, `${t.server.url}/api/oauth/connect_callback/house`, { code, state });
   const tokens = (await answer.json()) as { access_token: string; refresh_token: string; expires_in: number };
   const account = { refresh_token: tokens.refresh_token, expires_in: tokens.expires_in, client: "house" };
   const id = Number((await expectOk(ask("POST", "/w/acme/oauth/create_account", account))).text);
@@ -51,18 +51,18 @@ export async function connected(
   return { id, tokens, path };
 }
 
-export const read = async (ask: Ask, path = "u/admin/token") =>
+export const readToken = async (ask: Ask, path = "u/admin/token") =>
   ask("GET", `/w/acme/variables/get_value/${path}`);
-export const refreshes = (t: OAuthTest) =>
+export const countRefreshes = (t: OAuthTest) =>
   t.idp.asked.filter(({ body }) => body.get("grant_type") === "refresh_token").length;
 
 /** Moves the server's clock. */
-export function later({ server }: OAuthTest, seconds: number): void {
+export function advanceClock({ server }: OAuthTest, seconds: number): void {
   const { app } = server.server;
   const now = app.clock;
   Object.assign(app, { clock: () => new Date(now().getTime() + seconds * 1000) });
 }
 
 /** Whether an access token is one that the provider takes. */
-export const isGood = async ({ idp }: OAuthTest, token: string) =>
+export const isTokenAccepted = async ({ idp }: OAuthTest, token: string) =>
   (await fetch(`${idp.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })).status === 200;

@@ -5,29 +5,29 @@ import { dialect } from "../../../../src/database/kit.ts";
 import { oauthAccounts } from "../../../../src/features/assets/account-tables.ts";
 import { Browser, startOAuthTest } from "../../../support/peers/identity-provider.ts";
 import {
-  browserOf,
-  cameBack,
-  connected,
-  isGood,
-  later,
-  post,
-  read,
-  refreshes,
+  advanceClock,
+  connect,
+  connectAccount,
+  countRefreshes,
+  isTokenAccepted,
+  openBrowserAs,
+  postJson,
+  readToken,
 } from "./oauth-accounts-setup.ts";
 
 test.concurrent("the provider's redirect results in tokens, an account and a variable with the token", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { browser, code, state, end } = await cameBack(
+  const { browser, code, state, end } = await connect(
     t,
     admin.token,
     "?scopes=openid+email&extra_params=%7B%22ui_locales%22%3A%22fr%22%7D",
   );
   expect(end.pathname).toBe("/oauth/callback/house");
   const url = `${t.server.url}/api/oauth/connect_callback/house`;
-  expect((await post(new Browser(), url, { code, state })).status).toBe(401);
-  expect((await post(browserOf(t, admin.token), url, { code, state })).status).toBe(400);
-  const answer = await post(browser, url, { code, state });
+  expect((await postJson(new Browser(), url, { code, state })).status).toBe(401);
+  expect((await postJson(openBrowserAs(t, admin.token), url, { code, state })).status).toBe(400);
+  const answer = await postJson(browser, url, { code, state });
   expect([answer.status, await answer.json()]).toEqual([
     200,
     {
@@ -37,13 +37,13 @@ test.concurrent("the provider's redirect results in tokens, an account and a var
       scope: ["openid", "email"],
     },
   ]);
-  expect((await post(browser, url, { code, state })).status).toBe(400);
-  const { tokens, id } = await connected(t, admin);
-  expect((await read(admin.ask)).json()).toBe(tokens.access_token);
+  expect((await postJson(browser, url, { code, state })).status).toBe(400);
+  const { tokens, id } = await connectAccount(t, admin);
+  expect((await readToken(admin.ask)).json()).toBe(tokens.access_token);
   expect((await admin.ask("GET", "/w/acme/variables/list")).json()).toMatchObject([
     { account: id, is_oauth: true, is_expired: false, is_refreshed: true, value: null },
   ]);
-  expect(refreshes(t)).toBe(0);
+  expect(countRefreshes(t)).toBe(0);
 });
 
 test.concurrent("extra parameters are a JSON object of texts", async () => {
@@ -70,20 +70,20 @@ test.concurrent("extra parameters are a JSON object of texts", async () => {
 test.concurrent("disconnecting revokes the token at the provider, and deletes the account", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { id, tokens } = await connected(t, admin);
+  const { id, tokens } = await connectAccount(t, admin);
   const answer = await admin.ask("POST", `/w/acme/oauth/disconnect/${id}`);
   expect([answer.status, answer.text]).toEqual([200, `account ${id} disconnected, its token revoked`]);
   expect(t.idp.asked.at(-1)).toMatchObject({ path: "/token/revocation" });
   expect(t.idp.asked.at(-1)!.body.get("token")).toBe(tokens.refresh_token);
   const [variable] = (await admin.ask("GET", "/w/acme/variables/list")).json();
   expect([variable.account, variable.is_refreshed]).toEqual([null, false]);
-  later(t, 4000);
-  expect((await read(admin.ask)).json()).toBe(tokens.access_token);
+  advanceClock(t, 4000);
+  expect((await readToken(admin.ask)).json()).toBe(tokens.access_token);
   expect((await admin.ask("POST", `/w/acme/oauth/disconnect/${id}`)).status).toBe(404);
   const audit = await admin.ask("GET", "/w/acme/audit/list?operation=account.delete");
   expect(audit.json()).toMatchObject([{ resource: String(id), action_kind: "Delete" }]);
 
-  const second = await connected(t, admin, "u/admin/second");
+  const second = await connectAccount(t, admin, "u/admin/second");
   await t.idp.stop();
   const untold = await admin.ask("POST", `/w/acme/oauth/disconnect/${second.id}`);
   expect([untold.status, untold.text]).toEqual([
@@ -96,7 +96,7 @@ test.concurrent("disconnecting revokes the token at the provider, and deletes th
 test.concurrent("an account is used by its owner, and by admins", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { id, path } = await connected(t, admin);
+  const { id, path } = await connectAccount(t, admin);
   const ann = await t.server.member("acme", "ann");
   const operator = await t.server.member("acme", "olga", "operator");
   const variable = { path: "u/ann/stolen", value: "", is_secret: false, description: "", account: id };
@@ -138,13 +138,13 @@ test.concurrent("an account is used by its owner, and by admins", async () => {
     ],
   ];
   for (const [what, answer, status] of cases) expect([what, (await answer).status]).toEqual([what, status]);
-  expect(refreshes(t)).toBe(0);
+  expect(countRefreshes(t)).toBe(0);
 });
 
 test.concurrent("with a workspace and a path the redirect creates a secret and a resource, or nothing", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { browser, end } = await cameBack(t, admin.token, "?workspace=acme&path=u/admin/house");
+  const { browser, end } = await connect(t, admin.token, "?workspace=acme&path=u/admin/house");
   // A link from elsewhere does not show who is logged in: the page asks for a click, which does.
   const page = await (await browser.fetch(end.href, { headers: { "sec-fetch-site": "cross-site" } })).text();
   expect(page).toContain("Connect this account of house to workspace acme, as u/admin/house?");
@@ -168,14 +168,14 @@ test.concurrent("with a workspace and a path the redirect creates a secret and a
     value: { token: "$var:u/admin/house" },
     is_oauth: true,
   });
-  expect(await isGood(t, (await read(admin.ask, "u/admin/house")).json())).toBe(true);
+  expect(await isTokenAccepted(t, (await readToken(admin.ask, "u/admin/house")).json())).toBe(true);
   expect((await submit()).status).toBe(400);
 
   for (const [search, status] of [
     ["?workspace=acme&path=u/admin/house", 400],
     ["?workspace=acme&path=u/somebody/else", 200],
   ] as const) {
-    const next = await cameBack(t, admin.token, search);
+    const next = await connect(t, admin.token, search);
     const shown = await (await next.browser.fetch(next.end.href)).text();
     Object.assign(fields, { code: next.code, state: next.state });
     expect(shown).toContain("<form");
@@ -192,14 +192,14 @@ test.concurrent("with a workspace and a path the redirect creates a secret and a
 test.concurrent("tokens are in plain text in no file, list, audit row or error", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { tokens, path } = await connected(t, admin);
-  later(t, 4000);
-  const fresh = (await read(admin.ask)).json();
+  const { tokens, path } = await connectAccount(t, admin);
+  advanceClock(t, 4000);
+  const fresh = (await readToken(admin.ask)).json();
   t.idp.trouble.set("/token", {
     body: JSON.stringify({ access_token: "leaked-access", refresh_token: "leaked-refresh" }),
   });
-  later(t, 4000);
-  const failed = await read(admin.ask);
+  advanceClock(t, 4000);
+  const failed = await readToken(admin.ask);
   const texts = [
     failed.text,
     (await admin.ask("GET", "/w/acme/variables/list")).text,

@@ -11,44 +11,54 @@ import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { startServer } from "../../../../src/server/server.ts";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
 import { type OAuthTest, startOAuthTest } from "../../../support/peers/identity-provider.ts";
-import { connected, isGood, later, read, refreshes } from "./oauth-accounts-setup.ts";
+import {
+  advanceClock,
+  connectAccount,
+  countRefreshes,
+  isTokenAccepted,
+  readToken,
+} from "./oauth-accounts-setup.ts";
 
 test.concurrent("a token that is about to expire is refreshed when it is read, by any kind of read", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { tokens, id, path } = await connected(t, admin);
-  later(t, 3600 - 61);
-  expect((await read(admin.ask)).json()).toBe(tokens.access_token);
-  later(t, 2);
-  const fresh = (await read(admin.ask)).json();
-  expect([fresh === tokens.access_token, await isGood(t, fresh), refreshes(t)]).toEqual([false, true, 1]);
-  expect((await read(admin.ask)).json()).toBe(fresh);
-  expect(refreshes(t)).toBe(1);
+  const { tokens, id, path } = await connectAccount(t, admin);
+  advanceClock(t, 3600 - 61);
+  expect((await readToken(admin.ask)).json()).toBe(tokens.access_token);
+  advanceClock(t, 2);
+  const fresh = (await readToken(admin.ask)).json();
+  expect([fresh === tokens.access_token, await isTokenAccepted(t, fresh), countRefreshes(t)]).toEqual([
+    false,
+    true,
+    1,
+  ]);
+  expect((await readToken(admin.ask)).json()).toBe(fresh);
+  expect(countRefreshes(t)).toBe(1);
 
-  later(t, 7200);
+  advanceClock(t, 7200);
   expect((await admin.ask("GET", "/w/acme/variables/list")).json()).toMatchObject([{ is_expired: true }]);
   const value = { token: `$var:${path}` };
   await expectOk(
     admin.ask("POST", "/w/acme/resources/create", { path: "u/admin/api", value, resource_type: "house" }),
   );
   const resource = await admin.ask("GET", "/w/acme/resources/get_value_interpolated/u/admin/api");
-  expect(await isGood(t, resource.json().token)).toBe(true);
+  expect(await isTokenAccepted(t, resource.json().token)).toBe(true);
   // The provider gave another refresh token each time: the newest is used.
-  expect(refreshes(t)).toBe(2);
+  expect(countRefreshes(t)).toBe(2);
   expect((await admin.ask("GET", `/w/acme/variables/get/${path}`)).json()).toMatchObject({
     is_expired: false,
     value: resource.json().token,
   });
 
   const now = await admin.ask("POST", `/w/acme/oauth/refresh_token/${id}`, { path });
-  expect([now.status, now.text, refreshes(t)]).toEqual([200, `token of ${path} refreshed`, 3]);
-  expect((await read(admin.ask)).json()).not.toBe(resource.json().token);
+  expect([now.status, now.text, countRefreshes(t)]).toEqual([200, `token of ${path} refreshed`, 3]);
+  expect((await readToken(admin.ask)).json()).not.toBe(resource.json().token);
 });
 
 test.concurrent("of twenty jobs that read an expired token at once, one refreshes it", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { tokens, path } = await connected(t, admin);
+  const { tokens, path } = await connectAccount(t, admin);
   await deploy(
     admin.ask,
     "acme",
@@ -61,14 +71,14 @@ test.concurrent("of twenty jobs that read an expired token at once, one refreshe
       return new Bun.CryptoHasher("sha256").update(token).digest("hex");
     }`,
   );
-  later(t, 4000);
+  advanceClock(t, 4000);
   t.idp.trouble.set("/token", { delay_ms: 300 });
   const run = () => admin.ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/reads", {});
   const results = await Promise.all(Array.from({ length: 20 }, run));
   const seen = new Set(results.map(({ text }) => text));
-  expect([refreshes(t), seen.size]).toEqual([1, 1]);
+  expect([countRefreshes(t), seen.size]).toEqual([1, 1]);
   const hash = (text: string) => JSON.stringify(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
-  expect([...seen]).toEqual([hash((await read(admin.ask)).json())]);
+  expect([...seen]).toEqual([hash((await readToken(admin.ask)).json())]);
   expect([...seen]).not.toEqual([hash(tokens.access_token)]);
 }, 60_000);
 
@@ -77,7 +87,7 @@ test.if(dialect === "postgres")(
   async () => {
     await using t = await startOAuthTest();
     const admin = await t.server.workspace();
-    await connected(t, admin);
+    await connectAccount(t, admin);
     const { config } = t.server.server.app;
     const data_dir = join(t.server.data_dir, "second");
     mkdirSync(data_dir);
@@ -93,7 +103,7 @@ test.if(dialect === "postgres")(
       }),
     );
     try {
-      later(t, 4000);
+      advanceClock(t, 4000);
       const { app } = t.server.server;
       Object.assign(second.app, { clock: app.clock });
       t.idp.trouble.set("/token", { delay_ms: 300 });
@@ -104,7 +114,7 @@ test.if(dialect === "postgres")(
         return [answer.status, await answer.text()];
       };
       const answers = await Promise.all([t.server.url, second.url, t.server.url, second.url].map(ask));
-      expect([refreshes(t), [...new Set(answers.map(String))]]).toEqual([
+      expect([countRefreshes(t), [...new Set(answers.map(String))]]).toEqual([
         1,
         [expect.stringMatching(/^200,"/)],
       ]);
@@ -118,7 +128,7 @@ test.if(dialect === "postgres")(
 test.concurrent("a failed refresh is stored and shown, is not repeated immediately, and cleared by a success", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { tokens, id, path } = await connected(t, admin);
+  const { tokens, id, path } = await connectAccount(t, admin);
   const list = async () => (await admin.ask("GET", "/w/acme/variables/list")).json()[0];
   const beside = { path, value: { token: `$var:${path}` }, resource_type: "any" };
   await expectOk(admin.ask("POST", "/w/acme/resources/create", beside));
@@ -135,14 +145,14 @@ test.concurrent("a failed refresh is stored and shown, is not repeated immediate
   });
 
   // While the token still holds it is given out.
-  later(t, 3590);
-  expect((await read(admin.ask)).json()).toBe(tokens.access_token);
+  advanceClock(t, 3590);
+  expect((await readToken(admin.ask)).json()).toBe(tokens.access_token);
   const said =
     "house: the token cannot be refreshed: the provider answers invalid_grant: revoked by its owner";
   expect(await list()).toMatchObject({ refresh_error: said, is_expired: false });
 
-  later(t, 60);
-  const answers = await Promise.all([read(admin.ask), read(admin.ask), read(admin.ask)]);
+  advanceClock(t, 60);
+  const answers = await Promise.all([readToken(admin.ask), readToken(admin.ask), readToken(admin.ask)]);
   expect(answers.map(({ status, text }) => [status, text])).toEqual(
     Array(3).fill([400, `Bad request: ${said}`]),
   );
@@ -152,10 +162,10 @@ test.concurrent("a failed refresh is stored and shown, is not repeated immediate
 
   t.idp.trouble.clear();
   // Within ten seconds the kept failure is answered, unless somebody asks for it.
-  const held = await read(admin.ask);
-  expect([held.status, held.text, refreshes(t)]).toEqual([400, `Bad request: ${said}`, 0]);
+  const held = await readToken(admin.ask);
+  expect([held.status, held.text, countRefreshes(t)]).toEqual([400, `Bad request: ${said}`, 0]);
   await expectOk(admin.ask("POST", `/w/acme/oauth/refresh_token/${id}`, { path }));
-  expect(await isGood(t, (await read(admin.ask)).json())).toBe(true);
+  expect(await isTokenAccepted(t, (await readToken(admin.ask)).json())).toBe(true);
   expect(Object.keys(await list())).not.toContain("refresh_error");
 });
 
@@ -168,15 +178,15 @@ test.concurrent.each([
   async (_, trouble, expected) => {
     await using t = await startOAuthTest();
     const admin = await t.server.workspace();
-    const { id } = await connected(t, admin);
+    const { id } = await connectAccount(t, admin);
     const { app } = t.server.server;
     const stored = async () =>
       (await app.db.read.select().from(oauthAccounts).where(eq(oauthAccounts.id, id)))[0]!;
     const before = await stored();
-    later(t, 4000);
+    advanceClock(t, 4000);
     if (trouble) t.idp.trouble.set("/token", trouble);
     else await t.idp.stop();
-    const answer = await read(admin.ask);
+    const answer = await readToken(admin.ask);
     expect([answer.status, answer.text]).toEqual([503, expect.stringMatching(expected)]);
     const { refresh_error, failed_at, ...rest } = await stored();
     expect([{ ...rest, refresh_error: null, failed_at: null }, refresh_error]).toEqual([
@@ -221,11 +231,11 @@ async function outageOf(t: OAuthTest): Promise<() => Promise<void>> {
 test.concurrent("a token refreshed while the database cannot be written is stored later", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { tokens, id } = await connected(t, admin);
+  const { tokens, id } = await connectAccount(t, admin);
   const { app } = t.server.server;
-  later(t, 4000);
+  advanceClock(t, 4000);
   t.idp.trouble.set("/token", { delay_ms: 500 });
-  const answer = read(admin.ask);
+  const answer = readToken(admin.ask);
   await until(async () => {
     const [account] = await app.db.read.select().from(oauthAccounts).where(eq(oauthAccounts.id, id));
     return account!.lease_holder ?? undefined;
@@ -233,19 +243,22 @@ test.concurrent("a token refreshed while the database cannot be written is store
   const end = await outageOf(t);
   await end();
   const first = await answer;
-  expect([first.status, await isGood(t, first.json()), refreshes(t)]).toEqual([200, true, 1]);
+  expect([first.status, await isTokenAccepted(t, first.json()), countRefreshes(t)]).toEqual([200, true, 1]);
   expect(first.json()).not.toBe(tokens.access_token);
-  later(t, 4000);
+  advanceClock(t, 4000);
   // The refresh token that came along is the one that counts.
-  expect([await isGood(t, (await read(admin.ask)).json()), refreshes(t)]).toEqual([true, 2]);
+  expect([await isTokenAccepted(t, (await readToken(admin.ask)).json()), countRefreshes(t)]).toEqual([
+    true,
+    2,
+  ]);
 }, 60_000);
 
 test.concurrent("a server that waits for another's refresh writes nothing meanwhile", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { id } = await connected(t, admin);
+  const { id } = await connectAccount(t, admin);
   const { app } = t.server.server;
-  later(t, 4000);
+  advanceClock(t, 4000);
   const lease = { lease_holder: "elsewhere", lease_until: new Date(app.clock().getTime() + 20_000) };
   await app.db.write((tx) => tx.update(oauthAccounts).set(lease).where(eq(oauthAccounts.id, id)));
   let writes = 0;
@@ -255,7 +268,7 @@ test.concurrent("a server that waits for another's refresh writes nothing meanwh
     if (new Error().stack?.includes("refresh-token.ts")) writes++;
     return write.apply(app.db, given);
   }) as typeof write;
-  const answers = Array.from({ length: 5 }, () => read(admin.ask));
+  const answers = Array.from({ length: 5 }, () => readToken(admin.ask));
   const started = Date.now();
   await Promise.race([...answers, Bun.sleep(1_500)]);
   app.db.write = write;
@@ -266,20 +279,20 @@ test.concurrent("a server that waits for another's refresh writes nothing meanwh
   );
   const values = await Promise.all(answers);
   expect(new Set(values.map(({ text }) => text)).size).toBe(1);
-  expect(refreshes(t)).toBe(1);
+  expect(countRefreshes(t)).toBe(1);
 }, 60_000);
 
 test.concurrent("the lease of a lost server expires", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
-  const { id } = await connected(t, admin);
+  const { id } = await connectAccount(t, admin);
   const { app } = t.server.server;
-  later(t, 4000);
+  advanceClock(t, 4000);
   const lease_until = new Date(app.clock().getTime() + 300);
   await app.db.write((tx) =>
     tx.update(oauthAccounts).set({ lease_holder: "gone", lease_until }).where(eq(oauthAccounts.id, id)),
   );
-  expect(await isGood(t, (await read(admin.ask)).json())).toBe(true);
+  expect(await isTokenAccepted(t, (await readToken(admin.ask)).json())).toBe(true);
   expect(app.clock() >= lease_until).toBe(true);
-  expect(refreshes(t)).toBe(1);
+  expect(countRefreshes(t)).toBe(1);
 });

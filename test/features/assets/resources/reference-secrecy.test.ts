@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";
-import { ask, ended, openReferences, run, SECRET, server } from "./references-setup.ts";
+import { ask, ended, run, SECRET, server, setUpReferences } from "./references-setup.ts";
 
-openReferences();
+setUpReferences();
 
 test("an argument that the schema marks as a password is never stored in plain text", async () => {
   const schema = {

@@ -44,7 +44,7 @@ export const run = async (path: string, args: unknown, to = ask) =>
   ended((await expectOk(to("POST", `/w/acme/jobs/run/p/${path}`, args))).text, to);
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openReferences(): void {
+export function setUpReferences(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());

@@ -1,9 +1,9 @@
 /** References in the arguments of jobs: followed just before the run, never stored in plain. */
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../support/harness.ts";
-import { ask, dev, ended, KEY, openReferences, run, SECRET, server, variable } from "./references-setup.ts";
+import { ask, dev, ended, KEY, run, SECRET, server, setUpReferences, variable } from "./references-setup.ts";
 
-openReferences();
+setUpReferences();
 
 const encrypt = async (text: string, to = ask) =>
   `$encrypted:${(await expectOk(to("POST", "/w/acme/variables/encrypt", JSON.stringify(text), { "content-type": "application/json" }))).text}`;

@@ -1,15 +1,24 @@
 /** Values of resources: the references in them, and the types that describe them. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, deploy, expectOk } from "../../../support/harness.ts";
-import { as, create, devToken, interpolated, openResources, server, variable, w } from "./resources-setup.ts";
+import {
+  askAs,
+  create,
+  devToken,
+  getInterpolatedValue,
+  RESOURCES,
+  server,
+  setUpResources,
+  variable,
+} from "./resources-setup.ts";
 
-openResources();
+setUpResources();
 
 describe("references", () => {
   beforeAll(async () => {
     await variable("u/dev/plain", "value of plain");
     await variable("u/dev/hidden", "value of hidden", true);
-    await variable("u/dev2/hidden", "not for dev", true, as.dev2);
+    await variable("u/dev2/hidden", "not for dev", true, askAs.dev2);
     await expectOk(create("u/dev/inner", { password: "$var:u/dev/hidden", list: ["$var:u/dev/plain"] }));
   });
 
@@ -23,22 +32,24 @@ describe("references", () => {
       "$var:u/dev/plain": "a name",
     };
     await expectOk(create("u/dev/outer", value));
-    expect((await expectOk(interpolated("u/dev/outer"))).json()).toEqual({
+    expect((await expectOk(getInterpolatedValue("u/dev/outer"))).json()).toEqual({
       ...value,
       whole: { password: "value of hidden", list: ["value of plain"] },
       list: [["value of plain", 1, null, true], { slash: "value of plain" }],
     });
-    expect((await as.dev!("GET", `${w}/get_value/u/dev/outer`)).json()).toEqual(value);
+    expect((await askAs.dev!("GET", `${RESOURCES}/get_value/u/dev/outer`)).json()).toEqual(value);
     await expectOk(create("u/dev/alone", "$res:u/dev/inner"));
-    expect((await interpolated("u/dev/alone")).json().list).toEqual(["value of plain"]);
+    expect((await getInterpolatedValue("u/dev/alone")).json().list).toEqual(["value of plain"]);
   });
 
   test("to a secret leave the audit row of reading it", async () => {
     const rows = async () =>
-      (await as.admin!("GET", "/w/acme/audit/list?operation=variables.decrypt_secret&username=dev")).json();
+      (
+        await askAs.admin!("GET", "/w/acme/audit/list?operation=variables.decrypt_secret&username=dev")
+      ).json();
     const before = (await rows()).length;
-    await expectOk(as.dev!("GET", "/w/acme/variables/get_value/u/dev/hidden"));
-    await expectOk(interpolated("u/dev/inner"));
+    await expectOk(askAs.dev!("GET", "/w/acme/variables/get_value/u/dev/hidden"));
+    await expectOk(getInterpolatedValue("u/dev/inner"));
     const [second, first, ...others] = await rows();
     expect(others).toHaveLength(before);
     expect(first).toMatchObject({ resource: "u/dev/hidden", username: "dev", action_kind: "Execute" });
@@ -57,83 +68,83 @@ describe("references", () => {
     ];
     for (const [path, value, status, says] of cases) {
       await expectOk(create(path, value));
-      const answer = await interpolated(path);
+      const answer = await getInterpolatedValue(path);
       expect([path, answer.status, answer.text]).toEqual([path, status, expect.stringContaining(says)]);
     }
-    expect((await interpolated("u/dev2/none")).status).toBe(404);
+    expect((await getInterpolatedValue("u/dev2/none")).status).toBe(404);
   });
 
   test("are resolved up to a limit", async () => {
     for (let n = 1; n <= 21; n++) await expectOk(create(`u/dev/chain${n}`, [`$res:u/dev/chain${n + 1}`]));
     await expectOk(create("u/dev/chain22", "end"));
-    expect((await interpolated("u/dev/chain3")).text).toContain("end");
-    expect((await interpolated("u/dev/chain1")).text).toContain("more than 20 resources");
+    expect((await getInterpolatedValue("u/dev/chain3")).text).toContain("end");
+    expect((await getInterpolatedValue("u/dev/chain1")).text).toContain("more than 20 resources");
     // Each holds the next one ten times: a thousand million in all.
     for (let n = 1; n <= 9; n++)
       await expectOk(create(`u/dev/bomb${n}`, Array(10).fill(`$res:u/dev/bomb${n + 1}`)));
     await expectOk(create("u/dev/bomb10", "boom"));
-    expect((await interpolated("u/dev/bomb1")).text).toContain("more than 1000 references");
+    expect((await getInterpolatedValue("u/dev/bomb1")).text).toContain("more than 1000 references");
     const deep = (inner: string) => JSON.parse(`${"[".repeat(400)}"${inner}"${"]".repeat(400)}`);
     await expectOk(create("u/dev/deep1", deep("$res:u/dev/deep2")));
     await expectOk(create("u/dev/deep2", deep("$res:u/dev/deep3")));
     await expectOk(create("u/dev/deep3", deep("$res:u/dev/chain22")));
-    expect((await interpolated("u/dev/deep3")).text).toBe(JSON.stringify(deep("end")));
+    expect((await getInterpolatedValue("u/dev/deep3")).text).toBe(JSON.stringify(deep("end")));
     const content = "export const main = (x: unknown) => 1";
-    await deploy(as.dev!, "acme", "u/dev/takes", content);
+    await deploy(askAs.dev!, "acme", "u/dev/takes", content);
     const run = async (x: string) =>
-      (await as.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/takes", { x })).text;
+      (await askAs.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/takes", { x })).text;
     expect(await run("$res:u/dev/deep3")).toBe("1");
     expect(await run("$res:u/dev/deep1")).toContain("nested deeper than the 500 levels");
   });
 
   test("to secrets are resolved for operators only in their jobs", async () => {
-    await variable("g/all/hidden", "for jobs", true, as.admin);
-    await expectOk(create("g/all/uses", { key: "$var:g/all/hidden" }, {}, as.admin));
-    expect((await interpolated("g/all/uses", "", as.ops)).status).toBe(403);
+    await variable("g/all/hidden", "for jobs", true, askAs.admin);
+    await expectOk(create("g/all/uses", { key: "$var:g/all/hidden" }, {}, askAs.admin));
+    expect((await getInterpolatedValue("g/all/uses", "", askAs.ops)).status).toBe(403);
     const reads = `export async function main() {
       const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/resources/get_value_interpolated/g/all/uses";
       return (await fetch(url, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } })).json();
     }`;
-    await deploy(as.admin!, "acme", "g/all/reads_resource", reads);
-    const run = await as.ops!("POST", "/w/acme/jobs/run_wait_result/p/g/all/reads_resource", {});
+    await deploy(askAs.admin!, "acme", "g/all/reads_resource", reads);
+    const run = await askAs.ops!("POST", "/w/acme/jobs/run_wait_result/p/g/all/reads_resource", {});
     expect(run.json()).toEqual({ key: "for jobs" });
   });
 
   test("are limited by a restricted token's scopes", async () => {
     const token = async (scopes: string[]) =>
-      server.as((await expectOk(as.dev!("POST", "/users/tokens/create", { scopes }))).text);
+      server.as((await expectOk(askAs.dev!("POST", "/users/tokens/create", { scopes }))).text);
     const resourcesOnly = await token(["resources:read"]);
-    expect((await interpolated("u/dev/inner", "", resourcesOnly)).text).toContain("variables:read");
-    expect((await interpolated("u/dev/alone", "", await token(["resources:read:u/dev/alone"]))).status).toBe(
-      403,
-    );
+    expect((await getInterpolatedValue("u/dev/inner", "", resourcesOnly)).text).toContain("variables:read");
+    expect(
+      (await getInterpolatedValue("u/dev/alone", "", await token(["resources:read:u/dev/alone"]))).status,
+    ).toBe(403);
     const both = await token(["resources:read:u/dev/*", "variables:read"]);
-    expect((await interpolated("u/dev/alone", "", both)).status).toBe(200);
+    expect((await getInterpolatedValue("u/dev/alone", "", both)).status).toBe(200);
   });
 
   test("to facts of a job need the job, which the caller must see", async () => {
     const value = { job: "$WM_JOB_ID", path: ["$WM_JOB_PATH"], token: "$WM_TOKEN", none: "$WM_NONE" };
     await expectOk(create("g/all/facts", value));
-    expect((await interpolated("g/all/facts")).json()).toEqual(value);
-    await deploy(as.dev!, "acme", "u/dev/job", "export const main = () => 1");
-    const id = (await expectOk(as.dev!("POST", "/w/acme/jobs/run/p/u/dev/job", {}))).text;
-    expect((await interpolated("g/all/facts", `?job_id=${id}`)).json()).toEqual({
+    expect((await getInterpolatedValue("g/all/facts")).json()).toEqual(value);
+    await deploy(askAs.dev!, "acme", "u/dev/job", "export const main = () => 1");
+    const id = (await expectOk(askAs.dev!("POST", "/w/acme/jobs/run/p/u/dev/job", {}))).text;
+    expect((await getInterpolatedValue("g/all/facts", `?job_id=${id}`)).json()).toEqual({
       job: id,
       path: ["u/dev/job"],
       token: devToken,
       none: "$WM_NONE",
     });
-    expect((await interpolated("g/all/facts", `?job_id=${id}`, as.dev2)).status).toBe(404);
-    expect((await interpolated("g/all/facts", "?job_id=1")).status).toBe(400);
+    expect((await getInterpolatedValue("g/all/facts", `?job_id=${id}`, askAs.dev2)).status).toBe(404);
+    expect((await getInterpolatedValue("g/all/facts", "?job_id=1")).status).toBe(400);
   });
 });
 
 describe("a resource type", () => {
-  const types = (call: string, ask = as.dev!) => ask("GET", `${w}/type/${call}`);
+  const types = (call: string, ask = askAs.dev!) => ask("GET", `${RESOURCES}/type/${call}`);
   const schema = { type: "object", properties: { a: { type: "string" } } };
 
   test("is created, changed by its creator or an admin, and deleted", async () => {
-    const made = await as.dev!("POST", `${w}/type/create`, {
+    const made = await askAs.dev!("POST", `${RESOURCES}/type/create`, {
       name: "c_thing",
       schema,
       description: "A thing",
@@ -153,18 +164,18 @@ describe("a resource type", () => {
     expect((await types("exists/c_thing")).json()).toBe(true);
     expect((await types("list")).json()).toContainEqual(record);
     expect((await types("listnames")).json()).toContain("c_thing");
-    expect((await as.dev!("POST", `${w}/type/create`, { name: "c_thing" })).status).toBe(400);
-    expect((await as.dev!("POST", `${w}/type/create`, { name: "no/name" })).status).toBe(400);
-    const change = (ask: Ask, body: object) => ask("POST", `${w}/type/update/c_thing`, body);
-    expect((await change(as.dev2!, { description: "mine" })).status).toBe(403);
-    await expectOk(change(as.admin!, { description: "Another" }));
+    expect((await askAs.dev!("POST", `${RESOURCES}/type/create`, { name: "c_thing" })).status).toBe(400);
+    expect((await askAs.dev!("POST", `${RESOURCES}/type/create`, { name: "no/name" })).status).toBe(400);
+    const change = (ask: Ask, body: object) => ask("POST", `${RESOURCES}/type/update/c_thing`, body);
+    expect((await change(askAs.dev2!, { description: "mine" })).status).toBe(403);
+    await expectOk(change(askAs.admin!, { description: "Another" }));
     expect((await types("get/c_thing")).json()).toEqual({ ...record, description: "Another" });
-    expect((await as.dev2!("DELETE", `${w}/type/delete/c_thing`)).status).toBe(403);
-    await expectOk(as.dev!("DELETE", `${w}/type/delete/c_thing`));
+    expect((await askAs.dev2!("DELETE", `${RESOURCES}/type/delete/c_thing`)).status).toBe(403);
+    await expectOk(askAs.dev!("DELETE", `${RESOURCES}/type/delete/c_thing`));
     expect((await types("get/c_thing")).status).toBe(404);
     expect((await types("exists/c_thing")).json()).toBe(false);
-    expect((await as.dev!("DELETE", `${w}/type/delete/c_thing`)).status).toBe(404);
-    expect((await change(as.dev!, {})).status).toBe(404);
+    expect((await askAs.dev!("DELETE", `${RESOURCES}/type/delete/c_thing`)).status).toBe(404);
+    expect((await change(askAs.dev!, {})).status).toBe(404);
   });
 
   test("exists for common services from the start, and a workspace may have its own instead", async () => {
@@ -174,26 +185,26 @@ describe("a resource type", () => {
       workspace_id: "admins",
       schema: { properties: { host: { type: "string" } } },
     });
-    await expectOk(as.dev!("POST", `${w}/type/update/smtp`, { schema }));
+    await expectOk(askAs.dev!("POST", `${RESOURCES}/type/update/smtp`, { schema }));
     expect((await types("get/smtp")).json()).toMatchObject({ workspace_id: "acme", schema });
     expect((await types("list")).json().filter(({ name }: any) => name === "smtp")).toHaveLength(1);
-    await expectOk(as.dev!("DELETE", `${w}/type/delete/smtp`));
+    await expectOk(askAs.dev!("DELETE", `${RESOURCES}/type/delete/smtp`));
     expect((await types("get/smtp")).json().workspace_id).toBe("admins");
-    expect((await as.admin!("DELETE", `${w}/type/delete/smtp`)).status).toBe(404);
+    expect((await askAs.admin!("DELETE", `${RESOURCES}/type/delete/smtp`)).status).toBe(404);
   });
 
   test("of the workspace admins is visible to all, and can set file extensions", async () => {
     const shared = "/w/admins/resources/type";
     const body = { name: "ini", schema, format_extension: "ini" };
-    await expectOk(as.root!("POST", `${shared}/create`, body));
+    await expectOk(askAs.root!("POST", `${shared}/create`, body));
     expect((await types("get/ini")).json()).toMatchObject({
       workspace_id: "admins",
       format_extension: "ini",
     });
-    const extensions = (await as.dev!("GET", `${w}/file_resource_type_to_file_ext_map`)).json();
+    const extensions = (await askAs.dev!("GET", `${RESOURCES}/file_resource_type_to_file_ext_map`)).json();
     expect(extensions).toEqual({ ini: "ini" });
-    expect((await as.dev!("POST", `${shared}/update/ini`, {})).status).toBe(401);
-    expect((await as.ops!("POST", `${w}/type/create`, { name: "c_ops" })).status).toBe(403);
+    expect((await askAs.dev!("POST", `${shared}/update/ini`, {})).status).toBe(401);
+    expect((await askAs.ops!("POST", `${RESOURCES}/type/create`, { name: "c_ops" })).status).toBe(403);
   });
 });
 
@@ -212,13 +223,13 @@ describe("a value that differs from its type", () => {
   ];
   test.each(cases)("is stored with a warning: one that %s", async (_, resource_type, value, warnings) => {
     const path = `u/dev/checked_${Bun.randomUUIDv7()}`;
-    const answer = await expectOk(as.dev!("POST", `${w}/create`, { path, value, resource_type }));
+    const answer = await expectOk(askAs.dev!("POST", `${RESOURCES}/create`, { path, value, resource_type }));
     const [, ...lines] = answer.text.split("\n");
     expect(lines.length).toBe(warnings.length > 0 ? 1 : 0);
     for (const warning of warnings) expect(lines[0]).toContain(warning);
-    const again = await expectOk(as.dev!("POST", `${w}/update_value/${path}`, { value }));
+    const again = await expectOk(askAs.dev!("POST", `${RESOURCES}/update_value/${path}`, { value }));
     expect(again.text.split("\n").slice(1)).toEqual(lines);
-    expect((await as.dev!("GET", `${w}/get_value/${path}`)).json()).toEqual(value);
+    expect((await askAs.dev!("GET", `${RESOURCES}/get_value/${path}`)).json()).toEqual(value);
   });
 
   test("is checked within limits, and an invalid schema is reported", async () => {
@@ -232,10 +243,10 @@ describe("a value that differs from its type", () => {
       ["no_schema", "text", 1, true],
     ];
     for (const [name, schema, value, warned] of schemas) {
-      const made = await expectOk(as.dev!("POST", `${w}/type/create`, { name, schema }));
+      const made = await expectOk(askAs.dev!("POST", `${RESOURCES}/type/create`, { name, schema }));
       expect([name, made.text.includes("warning: its schema is not JSON Schema")]).toEqual([name, warned]);
       const answer = await expectOk(
-        as.dev!("POST", `${w}/create`, { path: `u/dev/${name}`, value, resource_type: name }),
+        askAs.dev!("POST", `${RESOURCES}/create`, { path: `u/dev/${name}`, value, resource_type: name }),
       );
       expect([name, answer.text.includes("warning")]).toEqual([name, false]);
     }
@@ -243,7 +254,7 @@ describe("a value that differs from its type", () => {
 });
 
 test("changes of resource types are in the audit log", async () => {
-  const rows = (await as.admin!("GET", "/w/acme/audit/list?per_page=1000")).json();
+  const rows = (await askAs.admin!("GET", "/w/acme/audit/list?per_page=1000")).json();
   const seen = new Set(rows.map(({ operation, action_kind }: any) => `${operation} ${action_kind}`));
   for (const row of [
     "resource_types.create Create",

@@ -1,13 +1,21 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../support/harness.ts";
-import { as, create, interpolated, openResources, variable, w } from "./resources-setup.ts";
+import {
+  askAs,
+  create,
+  getInterpolatedValue,
+  RESOURCES,
+  setUpResources,
+  variable,
+} from "./resources-setup.ts";
 
-openResources();
+setUpResources();
 
-const get = async (path: string, ask = as.dev!) => (await expectOk(ask("GET", `${w}/get/${path}`))).json();
+const get = async (path: string, ask = askAs.dev!) =>
+  (await expectOk(ask("GET", `${RESOURCES}/get/${path}`))).json();
 
-const list = async (query: string, ask = as.dev!) =>
-  (await expectOk(ask("GET", `${w}/list${query}`))).json().map(({ path }: { path: string }) => path);
+const list = async (query: string, ask = askAs.dev!) =>
+  (await expectOk(ask("GET", `${RESOURCES}/list${query}`))).json().map(({ path }: { path: string }) => path);
 
 describe("a resource", () => {
   test("is created, read, changed, renamed, checked and deleted", async () => {
@@ -33,43 +41,44 @@ describe("a resource", () => {
       edited_at: expect.any(String),
     };
     expect(await get("u/dev/db")).toEqual(record);
-    expect((await as.dev!("GET", `${w}/get_value/u/dev/db`)).json()).toEqual(value);
+    expect((await askAs.dev!("GET", `${RESOURCES}/get_value/u/dev/db`)).json()).toEqual(value);
     expect((await create("u/dev/db", 1)).status).toBe(400);
-    await expectOk(as.dev!("POST", `${w}/update/u/dev/db`, { description: "new", value: null }));
+    await expectOk(askAs.dev!("POST", `${RESOURCES}/update/u/dev/db`, { description: "new", value: null }));
     expect(await get("u/dev/db")).toEqual({ ...record, description: "new", edited_at: expect.any(String) });
-    await expectOk(as.dev!("POST", `${w}/update_value/u/dev/db`, { value: null }));
-    expect((await as.dev!("GET", `${w}/get_value/u/dev/db`)).json()).toBeNull();
-    const renamed = await as.dev!("POST", `${w}/update/u/dev/db`, {
+    await expectOk(askAs.dev!("POST", `${RESOURCES}/update_value/u/dev/db`, { value: null }));
+    expect((await askAs.dev!("GET", `${RESOURCES}/get_value/u/dev/db`)).json()).toBeNull();
+    const renamed = await askAs.dev!("POST", `${RESOURCES}/update/u/dev/db`, {
       path: "u/dev/db2",
       resource_type: "mysql",
     });
     expect(renamed.text).toStartWith("resource u/dev/db2 updated\nwarning: ");
     expect(await get("u/dev/db2")).toMatchObject({ resource_type: "mysql", value: null });
-    const exists = async (path: string) => (await as.dev!("GET", `${w}/exists/${path}`)).json();
+    const exists = async (path: string) => (await askAs.dev!("GET", `${RESOURCES}/exists/${path}`)).json();
     expect([await exists("u/dev/db"), await exists("u/dev/db2")]).toEqual([false, true]);
-    await expectOk(as.dev!("DELETE", `${w}/delete/u/dev/db2`));
+    await expectOk(askAs.dev!("DELETE", `${RESOURCES}/delete/u/dev/db2`));
     expect(await exists("u/dev/db2")).toBe(false);
     for (const operation of ["get", "get_value", "get_value_interpolated"]) {
-      expect((await as.dev!("GET", `${w}/${operation}/u/dev/db2`)).status).toBe(404);
+      expect((await askAs.dev!("GET", `${RESOURCES}/${operation}/u/dev/db2`)).status).toBe(404);
     }
-    expect((await as.dev!("POST", `${w}/update_value/u/dev/db2`, { value: 1 })).status).toBe(404);
-    expect((await as.dev!("DELETE", `${w}/delete/u/dev/db2`)).status).toBe(404);
+    expect((await askAs.dev!("POST", `${RESOURCES}/update_value/u/dev/db2`, { value: 1 })).status).toBe(404);
+    expect((await askAs.dev!("DELETE", `${RESOURCES}/delete/u/dev/db2`)).status).toBe(404);
   });
 
   test("is replaced by update_if_exists, and keeps its creator", async () => {
     await expectOk(create("g/all/config", { v: 1 }, { description: "first" }));
-    const again = `${w}/create?update_if_exists=true`;
+    const again = `${RESOURCES}/create?update_if_exists=true`;
     const body = { path: "g/all/config", value: { v: 2 }, resource_type: "state", description: "second" };
-    await expectOk(as.dev2!("POST", again, body));
+    await expectOk(askAs.dev2!("POST", again, body));
     expect(await get("g/all/config")).toMatchObject({ ...body, created_by: "dev" });
-    await expectOk(as.dev2!("POST", again, { ...body, path: "u/dev2/new" }));
-    expect((await as.dev!("POST", again, { ...body, path: "u/dev2/new" })).status).toBe(403);
-    expect((await get("u/dev2/new", as.dev2)).value).toEqual({ v: 2 });
+    await expectOk(askAs.dev2!("POST", again, { ...body, path: "u/dev2/new" }));
+    expect((await askAs.dev!("POST", again, { ...body, path: "u/dev2/new" })).status).toBe(403);
+    expect((await get("u/dev2/new", askAs.dev2)).value).toEqual({ v: 2 });
   });
 
   test("cannot be renamed onto another one, nor to a path that the caller may not write", async () => {
     for (const path of ["u/dev/name", "u/dev/taken"]) await expectOk(create(path, 1));
-    const rename = async (path: string) => (await as.dev!("POST", `${w}/update/u/dev/name`, { path })).status;
+    const rename = async (path: string) =>
+      (await askAs.dev!("POST", `${RESOURCES}/update/u/dev/name`, { path })).status;
     expect([await rename("u/dev/taken"), await rename("u/dev2/name"), await rename("no path")]).toEqual([
       400, 403, 400,
     ]);
@@ -78,7 +87,7 @@ describe("a resource", () => {
 
   test("is stored unchanged as state by the calls that scripts make", async () => {
     await deploy(
-      as.dev!,
+      askAs.dev!,
       "acme",
       "u/dev/counts",
       `export async function main() {
@@ -93,7 +102,8 @@ describe("a resource", () => {
         return [state.status, count];
       }`,
     );
-    const run = async () => (await as.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/counts", {})).json();
+    const run = async () =>
+      (await askAs.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/counts", {})).json();
     expect([await run(), await run(), await run()]).toEqual([
       [404, 1],
       [200, 2],
@@ -114,7 +124,7 @@ test.each([
 });
 
 test("read and write access: owners, groups and admins", async () => {
-  for (const path of ["u/dev2/own", "g/all/shared"]) await expectOk(create(path, { a: 1 }, {}, as.dev2));
+  for (const path of ["u/dev2/own", "g/all/shared"]) await expectOk(create(path, { a: 1 }, {}, askAs.dev2));
   const cases: [who: string, path: string, read: number, write: number][] = [
     ["dev2", "u/dev2/own", 200, 200],
     ["admin", "u/dev2/own", 200, 200],
@@ -124,19 +134,19 @@ test("read and write access: owners, groups and admins", async () => {
     ["ops", "g/all/shared", 200, 403],
   ];
   for (const [who, path, read, write] of cases) {
-    const ask = as[who]!;
+    const ask = askAs[who]!;
     const answers = [
-      await ask("GET", `${w}/get/${path}`),
-      await ask("GET", `${w}/get_value/${path}`),
-      await interpolated(path, "", ask),
-      await ask("POST", `${w}/update/${path}`, { description: who }),
-      await ask("POST", `${w}/update_value/${path}`, { value: { a: 1 } }),
+      await ask("GET", `${RESOURCES}/get/${path}`),
+      await ask("GET", `${RESOURCES}/get_value/${path}`),
+      await getInterpolatedValue(path, "", ask),
+      await ask("POST", `${RESOURCES}/update/${path}`, { description: who }),
+      await ask("POST", `${RESOURCES}/update_value/${path}`, { value: { a: 1 } }),
     ];
     const statuses = [who, path, ...answers.map(({ status }) => status)];
     expect(statuses).toEqual([who, path, read, read, read, write, write]);
     expect([who, (await list(`?path_start=${path}`, ask)).length]).toEqual([who, read === 404 ? 0 : 1]);
   }
-  expect((await as.dev!("DELETE", `${w}/delete/u/dev2/own`)).status).toBe(404);
+  expect((await askAs.dev!("DELETE", `${RESOURCES}/delete/u/dev2/own`)).status).toBe(404);
   expect((await create("u/dev2/other", 1)).status).toBe(403);
 });
 
@@ -175,7 +185,7 @@ describe("the list", () => {
   });
 
   test("contains no values, and says which resource has a variable of the same path", async () => {
-    const rows = (await as.dev!("GET", `${w}/list?path_start=u/dev/list/`)).json();
+    const rows = (await askAs.dev!("GET", `${RESOURCES}/list?path_start=u/dev/list/`)).json();
     expect(rows.map(({ value }: any) => value)).toEqual([null, null, null]);
     expect(rows.map(({ is_linked }: any) => is_linked)).toEqual([false, false, true]);
     expect(rows[0]).toMatchObject({
@@ -187,17 +197,17 @@ describe("the list", () => {
   });
 
   test("for searching has the values, the list of names only the names", async () => {
-    const found = (await as.dev!("GET", `${w}/list_search`)).json();
+    const found = (await askAs.dev!("GET", `${RESOURCES}/list_search`)).json();
     expect(found).toContainEqual({ path: c, value: { name: "Sea" } });
-    expect((await as.dev2!("GET", `${w}/list_search`)).text).not.toContain(c);
-    const names = async (type: string) => (await as.dev!("GET", `${w}/list_names/${type}`)).json();
+    expect((await askAs.dev2!("GET", `${RESOURCES}/list_search`)).text).not.toContain(c);
+    const names = async (type: string) => (await askAs.dev!("GET", `${RESOURCES}/list_names/${type}`)).json();
     expect(await names("mysql")).toEqual([{ name: "a", path: a }]);
     expect(await names("state")).toContainEqual({ name: "Sea", path: c });
   });
 });
 
 test("changes of resources are in the audit log", async () => {
-  const rows = (await as.admin!("GET", "/w/acme/audit/list?per_page=1000")).json();
+  const rows = (await askAs.admin!("GET", "/w/acme/audit/list?per_page=1000")).json();
   const seen = new Set(rows.map(({ operation, action_kind }: any) => `${operation} ${action_kind}`));
   for (const row of ["resources.create Create", "resources.update Update", "resources.delete Delete"])
     expect(seen).toContain(row);

@@ -3,26 +3,28 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expectOk, startTestServer } from "../../../support/harness.ts";
-import { as, h, openStorage, query, raw, server } from "./storage-setup.ts";
+import { askAs, fetchRaw, HELPERS, query, server, setUpStorage } from "./storage-setup.ts";
 
-openStorage();
+setUpStorage();
 
 describe.each([
   ["filesystem", undefined],
   ["S3", "bucket"],
 ])("files in the storage: %s", (_, storage) => {
   const put = (file_key: string | undefined, body: string | Uint8Array<ArrayBuffer>, more: object = {}) =>
-    raw("POST", `/upload_s3_file${query({ file_key, storage, ...more })}`, { body });
+    fetchRaw("POST", `/upload_s3_file${query({ file_key, storage, ...more })}`, { body });
   const stored = async (file_key: string | undefined, body: string | Uint8Array<ArrayBuffer>, more = {}) => {
     const answer = await put(file_key, body, more);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
     return ((await answer.json()) as { file_key: string }).file_key;
   };
   const get = (file_key: string, headers: Record<string, string> = {}, more: object = {}) =>
-    raw("GET", `/download_s3_file${query({ file_key, storage, ...more })}`, { headers });
+    fetchRaw("GET", `/download_s3_file${query({ file_key, storage, ...more })}`, { headers });
   const text = async (file_key: string) => (await get(file_key)).text();
   const list = async (fields: Record<string, string> = {}) => {
-    const answer = await expectOk(as.dev!("GET", `${h}/list_stored_files${query({ storage, ...fields })}`));
+    const answer = await expectOk(
+      askAs.dev!("GET", `${HELPERS}/list_stored_files${query({ storage, ...fields })}`),
+    );
     const { windmill_large_files, next_marker } = answer.json();
     return [windmill_large_files.map(({ s3 }: any) => s3), next_marker];
   };
@@ -45,8 +47,11 @@ describe.each([
       const answers = [
         ...(key === "" ? [] : [await put(key, "x")]),
         await get(key),
-        await raw("DELETE", `/delete_s3_file${query({ storage, file_key: key })}`),
-        await raw("GET", `/move_s3_file${query({ storage, src_file_key: "range.txt", dest_file_key: key })}`),
+        await fetchRaw("DELETE", `/delete_s3_file${query({ storage, file_key: key })}`),
+        await fetchRaw(
+          "GET",
+          `/move_s3_file${query({ storage, src_file_key: "range.txt", dest_file_key: key })}`,
+        ),
       ];
       expect([key, ...new Set(answers.map(({ status }) => status))]).toEqual([key, 400]);
     }
@@ -69,13 +74,13 @@ describe.each([
 describe("a folder of the server", () => {
   const file = (key: string) => join(server.data_dir, "storage/acme/_default_", key);
   const upload = (file_key: string, body = "x") =>
-    raw("POST", `/upload_s3_file${query({ file_key })}`, { body });
-  const download = (file_key: string) => raw("GET", `/download_s3_file${query({ file_key })}`);
+    fetchRaw("POST", `/upload_s3_file${query({ file_key })}`, { body });
+  const download = (file_key: string) => fetchRaw("GET", `/download_s3_file${query({ file_key })}`);
 
   test("stores each file at the path of its key, separately for each storage", async () => {
     await upload("plain/file.txt", "as it is");
     expect(readFileSync(file("plain/file.txt"), "utf8")).toBe("as it is");
-    await raw("POST", `/upload_s3_file${query({ file_key: "plain/file.txt", storage: "other" })}`, {
+    await fetchRaw("POST", `/upload_s3_file${query({ file_key: "plain/file.txt", storage: "other" })}`, {
       body: "apart",
     });
     expect(await (await download("plain/file.txt")).text()).toBe("as it is");
@@ -92,15 +97,18 @@ describe("a folder of the server", () => {
       const answers = [
         await upload(key),
         await download(key),
-        await raw("DELETE", `/delete_s3_file${query({ file_key: key })}`),
-        await raw("GET", `/move_s3_file${query({ src_file_key: key, dest_file_key: "got.txt" })}`),
-        await raw("GET", `/move_s3_file${query({ src_file_key: "plain/file.txt", dest_file_key: key })}`),
+        await fetchRaw("DELETE", `/delete_s3_file${query({ file_key: key })}`),
+        await fetchRaw("GET", `/move_s3_file${query({ src_file_key: key, dest_file_key: "got.txt" })}`),
+        await fetchRaw(
+          "GET",
+          `/move_s3_file${query({ src_file_key: "plain/file.txt", dest_file_key: key })}`,
+        ),
       ];
       expect([key, ...new Set(answers.map(({ status }) => status))]).toEqual([key, 400]);
     }
     expect(readdirSync(outside)).toEqual(["secret.txt"]);
     expect(readFileSync(join(outside, "secret.txt"), "utf8")).toBe("out of reach");
-    const listed = (await as.dev!("GET", `${h}/list_stored_files?prefix=link`)).json();
+    const listed = (await askAs.dev!("GET", `${HELPERS}/list_stored_files?prefix=link`)).json();
     expect(listed.windmill_large_files).toEqual([]);
     expect((await download("plain")).status).toBe(404);
     expect((await download("plain/file.txt/below")).status).toBe(404);
@@ -130,14 +138,14 @@ describe("a folder of the server", () => {
     const before = wishes();
     for (let round = 0; round < 40; round++) {
       const uploads = Object.entries(kinds).map(([content_type, body]) =>
-        raw("POST", `/upload_s3_file${query({ ...key, content_type })}`, { body }),
+        fetchRaw("POST", `/upload_s3_file${query({ ...key, content_type })}`, { body }),
       );
       await Promise.all([...uploads, upload(key.file_key, "as it is")]);
       const answer = await download(key.file_key);
       const type = answer.headers.get("content-type")!;
       expect([round, await answer.text()]).toEqual([round, kinds[type as "text/html"] ?? "as it is"]);
     }
-    expect((await raw("DELETE", `/delete_s3_file${query(key)}`)).status).toBe(200);
+    expect((await fetchRaw("DELETE", `/delete_s3_file${query(key)}`)).status).toBe(200);
     expect(wishes()).toEqual(before);
   });
 

@@ -4,9 +4,18 @@ import { existsSync, readdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expectOk, until } from "../../../support/harness.ts";
-import { as, bucket, h, openStorage, query, raw, server, tokens } from "./storage-setup.ts";
+import {
+  askAs,
+  bucket,
+  fetchRaw,
+  HELPERS,
+  query,
+  server,
+  setUpStorage,
+  tokensByUser,
+} from "./storage-setup.ts";
 
-openStorage();
+setUpStorage();
 
 /** Bytes that differ from one place to the next. */
 function bytes(count: number): Uint8Array<ArrayBuffer> {
@@ -19,9 +28,9 @@ function bytes(count: number): Uint8Array<ArrayBuffer> {
 function breakOff(text: string, headers: string[], path: string, until_?: Promise<unknown>): Promise<void> {
   const { hostname, port } = new URL(server.url);
   const head = [
-    `POST /api${h}${path} HTTP/1.1`,
+    `POST /api${HELPERS}${path} HTTP/1.1`,
     "host: x",
-    `authorization: Bearer ${tokens.dev}`,
+    `authorization: Bearer ${tokensByUser.dev}`,
     ...headers,
   ];
   return new Promise((resolve, reject) => {
@@ -40,17 +49,19 @@ describe.each([
   ["S3", "bucket"],
 ])("files in the storage: %s", (_, storage) => {
   const put = (file_key: string | undefined, body: string | Uint8Array<ArrayBuffer>, more: object = {}) =>
-    raw("POST", `/upload_s3_file${query({ file_key, storage, ...more })}`, { body });
+    fetchRaw("POST", `/upload_s3_file${query({ file_key, storage, ...more })}`, { body });
   const stored = async (file_key: string | undefined, body: string | Uint8Array<ArrayBuffer>, more = {}) => {
     const answer = await put(file_key, body, more);
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
     return ((await answer.json()) as { file_key: string }).file_key;
   };
   const get = (file_key: string, headers: Record<string, string> = {}, more: object = {}) =>
-    raw("GET", `/download_s3_file${query({ file_key, storage, ...more })}`, { headers });
+    fetchRaw("GET", `/download_s3_file${query({ file_key, storage, ...more })}`, { headers });
   const text = async (file_key: string) => (await get(file_key)).text();
   const list = async (fields: Record<string, string> = {}) => {
-    const answer = await expectOk(as.dev!("GET", `${h}/list_stored_files${query({ storage, ...fields })}`));
+    const answer = await expectOk(
+      askAs.dev!("GET", `${HELPERS}/list_stored_files${query({ storage, ...fields })}`),
+    );
     const { windmill_large_files, next_marker } = answer.json();
     return [windmill_large_files.map(({ s3 }: any) => s3), next_marker];
   };
@@ -71,7 +82,10 @@ describe.each([
     // Bun tells no length of what it passes on from elsewhere (oven-sh/bun#10507).
     if (!storage) expect(answer.headers.get("content-length")).toBe("300000");
     const facts = (
-      await as.dev!("GET", `${h}/load_file_metadata${query({ storage, file_key: "here/dir/photo ü.jpg" })}`)
+      await askAs.dev!(
+        "GET",
+        `${HELPERS}/load_file_metadata${query({ storage, file_key: "here/dir/photo ü.jpg" })}`,
+      )
     ).json();
     expect(facts).toMatchObject({ mime_type: "image/jpeg", size_in_bytes: 300_000 });
     expect(Date.now() - Date.parse(facts.last_modified)).toBeLessThan(60_000);
@@ -99,7 +113,7 @@ describe.each([
       "attachment",
     ]);
     const to = { src_file_key: "wishes/a.html", dest_file_key: "wishes/b.html", storage };
-    await expectOk(as.dev!("GET", `${h}/move_s3_file${query(to)}`));
+    await expectOk(askAs.dev!("GET", `${HELPERS}/move_s3_file${query(to)}`));
     expect(await told("wishes/b.html")).toEqual(["text/x-thing", "inline; filename=it"]);
     await stored("wishes/b.html", "<b>");
     expect((await told("wishes/b.html"))[1]).toBe('attachment; filename="b.html"');
@@ -168,13 +182,13 @@ describe.each([
     expect(await paged("l/b/", "1")).toEqual([["l/b/1"], ["l/b/2"]]);
     if (!storage) expect(await paged("l/", "4")).toEqual([keys.slice(0, 4), keys.slice(4)]);
     expect((await list({ max_keys: "1" }))[0]).toHaveLength(1);
-    expect((await as.dev!("GET", `${h}/test_connection${query({ storage })}`)).status).toBe(200);
+    expect((await askAs.dev!("GET", `${HELPERS}/test_connection${query({ storage })}`)).status).toBe(200);
     await stored("l/wished", "x", { content_type: "text/x-wished" });
     expect((await list())[0].some((key: string) => key.startsWith(".svc"))).toBe(false);
     for (const max_keys of ["0", "1001", "x"]) {
-      expect((await as.dev!("GET", `${h}/list_stored_files${query({ storage, max_keys })}`)).status).toBe(
-        400,
-      );
+      expect(
+        (await askAs.dev!("GET", `${HELPERS}/list_stored_files${query({ storage, max_keys })}`)).status,
+      ).toBe(400);
     }
   });
 
@@ -182,18 +196,19 @@ describe.each([
     await stored("m/from/here.txt", "moved");
     await stored("m/to.txt", "replaced");
     const move = (src_file_key: string, dest_file_key: string) =>
-      as.dev!("GET", `${h}/move_s3_file${query({ storage, src_file_key, dest_file_key })}`);
+      askAs.dev!("GET", `${HELPERS}/move_s3_file${query({ storage, src_file_key, dest_file_key })}`);
     await expectOk(move("m/from/here.txt", "m/to.txt"));
     expect(await text("m/to.txt")).toBe("moved");
     expect(await list({ prefix: "m/" })).toEqual([["m/to.txt"], undefined]);
     await expectOk(move("m/to.txt", "m/to.txt"));
     expect(await text("m/to.txt")).toBe("moved");
-    const remove = () => as.dev!("DELETE", `${h}/delete_s3_file${query({ storage, file_key: "m/to.txt" })}`);
+    const remove = () =>
+      askAs.dev!("DELETE", `${HELPERS}/delete_s3_file${query({ storage, file_key: "m/to.txt" })}`);
     await expectOk(remove());
     expect(await list({ prefix: "m/" })).toEqual([[], undefined]);
     await stored("m/only/child.txt", "x");
     await expectOk(
-      as.dev!("DELETE", `${h}/delete_s3_file${query({ storage, file_key: "m/only/child.txt" })}`),
+      askAs.dev!("DELETE", `${HELPERS}/delete_s3_file${query({ storage, file_key: "m/only/child.txt" })}`),
     );
     await stored("m/only", "a file now");
     // A folder was there for its files: the path is free.
@@ -204,7 +219,10 @@ describe.each([
 
   test("that do not exist are answered with 404", async () => {
     for (const path of ["download_s3_file", "load_file_metadata", "load_file_preview"]) {
-      const answer = await as.dev!("GET", `${h}/${path}${query({ storage, file_key: "no/such.txt" })}`);
+      const answer = await askAs.dev!(
+        "GET",
+        `${HELPERS}/${path}${query({ storage, file_key: "no/such.txt" })}`,
+      );
       expect([path, answer.status, answer.text]).toEqual([path, 404, "Not found: file no/such.txt"]);
     }
   });
@@ -212,7 +230,9 @@ describe.each([
   test("are previewed if they are text", async () => {
     const preview = async (file_key: string, more: object = {}) =>
       (
-        await expectOk(as.dev!("GET", `${h}/load_file_preview${query({ storage, file_key, ...more })}`))
+        await expectOk(
+          askAs.dev!("GET", `${HELPERS}/load_file_preview${query({ storage, file_key, ...more })}`),
+        )
       ).json();
     await stored("p/a.csv", "a,b\n1,2\n");
     await stored("p/a.txt", "äöü".repeat(50_000));
@@ -230,9 +250,9 @@ describe.each([
     // From within one character into the middle of another.
     expect((await preview("p/a.txt", { read_bytes_from: "1", read_bytes_length: "4" })).content).toBe("ö");
     expect((await preview("p/a.txt", { read_bytes_from: "1000000" })).content).toBe("");
-    const large = await as.dev!(
+    const large = await askAs.dev!(
       "GET",
-      `${h}/load_file_preview${query({ file_key: "p/a.txt", read_bytes_length: "1000001" })}`,
+      `${HELPERS}/load_file_preview${query({ file_key: "p/a.txt", read_bytes_length: "1000001" })}`,
     );
     expect(large.status).toBe(400);
   });
@@ -266,7 +286,7 @@ describe.each([
       for (let n = 0; n < 21; n++) yield new Uint8Array(1_000_000);
     }
     const path = `/upload_s3_file${query({ file_key: "large.bin", storage })}`;
-    const streamed = await raw("POST", path, { body: new Response(pieces() as never).body! });
+    const streamed = await fetchRaw("POST", path, { body: new Response(pieces() as never).body! });
     expect(streamed.status).toBe(413);
     expect((await list({ prefix: "large" }))[0]).toEqual([]);
   });

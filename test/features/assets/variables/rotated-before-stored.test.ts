@@ -7,16 +7,16 @@ import {
   ended,
   exchange,
   exchangeBeforeNextWrite,
-  openSealing,
+  REVERSED_SECRET,
+  readCiphertexts,
   SECRET,
-  sealed,
   server,
+  setUpSealing,
   start,
-  TOLD,
   token,
 } from "./sealed-setup.ts";
 
-openSealing();
+setUpSealing();
 
 /** Of these one runs at a time: what comes next waits in the queue, as it was stored. */
 const ONE = "u/admin/one";
@@ -40,11 +40,19 @@ const onTheWay: [what: string, store: () => Promise<() => Promise<unknown>>, tol
   [
     "an argument that is a password",
     () => startedSo("p/u/admin/tell?scheduled_in_secs=1", { x: SECRET }),
-    TOLD,
+    REVERSED_SECRET,
   ],
-  ["a flow's argument that is a password", () => startedSo("f/u/admin/takes", { x: SECRET }), TOLD],
-  ["what a flow's first loop goes over", () => startedSo("f/u/admin/loops", {}, 2), [TOLD, TOLD]],
-  ["a step's own value", () => startedSo("f/u/admin/fixed"), TOLD],
+  [
+    "a flow's argument that is a password",
+    () => startedSo("f/u/admin/takes", { x: SECRET }),
+    REVERSED_SECRET,
+  ],
+  [
+    "what a flow's first loop goes over",
+    () => startedSo("f/u/admin/loops", {}, 2),
+    [REVERSED_SECRET, REVERSED_SECRET],
+  ],
+  ["a step's own value", () => startedSo("f/u/admin/fixed"), REVERSED_SECRET],
   [
     "a variable that was sealed before",
     async () => {
@@ -78,7 +86,7 @@ test.each(onTheWay)(
   async (_, store, told) => {
     const step = (x: object) => ({ type: "script", path: ONE, input_transforms: { x } });
     const expr = (text: string) => ({ type: "javascript", expr: text });
-    const value = { type: "static", value: await sealed() };
+    const value = { type: "static", value: await readCiphertexts() };
     const iterator = expr("[variable('u/admin/secret'), variable('u/admin/secret')]");
     const inner = [{ id: "b", value: step(expr("flow_input.iter.value")) }];
     const schema = { type: "object", properties: { x: { type: "string", format: "password" } } };

@@ -17,7 +17,7 @@ export let ask: Ask;
 export let token: string;
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openSealing(): void {
+export function setUpSealing(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask, token } = await server.workspace());
@@ -46,7 +46,7 @@ export async function exchange(): Promise<void> {
   }
 }
 
-export const sealed = async () =>
+export const readCiphertexts = async () =>
   `$encrypted:${(await expectOk(ask("POST", "/w/acme/variables/encrypt", JSON.stringify(SECRET)))).text}`;
 export const ended = (id: string): Promise<any> =>
   until(async () => {
@@ -58,7 +58,7 @@ export const start = async (path: string, args: object = {}) =>
 export const resultOf = async (path: string, args: object = {}) =>
   (await ended(await start(path, args))).result;
 
-export const TOLD = [...SECRET].reverse().join("");
+export const REVERSED_SECRET = [...SECRET].reverse().join("");
 
 /**
  * Has the key exchanged when the next thing to be stored is on its way to the database: sealed, and not stored.

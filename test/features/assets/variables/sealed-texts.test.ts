@@ -6,21 +6,21 @@ import {
   ask,
   ended,
   exchange,
-  openSealing,
+  REVERSED_SECRET,
+  readCiphertexts,
   resultOf,
   SECRET,
-  sealed,
   server,
+  setUpSealing,
   start,
-  TOLD,
 } from "./sealed-setup.ts";
 
-openSealing();
+setUpSealing();
 
 test("a queued job runs with its password after a key rotation", async () => {
   const id = await start("p/u/admin/tell?scheduled_in_secs=2", { x: SECRET });
   await exchange();
-  expect((await ended(id)).result).toBe(TOLD);
+  expect((await ended(id)).result).toBe(REVERSED_SECRET);
 });
 
 test("a flow that waits for approval continues with its encrypted values", async () => {
@@ -65,7 +65,7 @@ test("a flow that waits for approval continues with its encrypted values", async
 });
 
 test("values encrypted by `variables/encrypt` stay readable in schedules, triggers, handlers, saved inputs, flows and resources", async () => {
-  const x = await sealed();
+  const x = await readCiphertexts();
   const schedule = {
     path: "u/admin/yearly",
     schedule: "0 0 0 1 1 *",
@@ -104,7 +104,7 @@ test("values encrypted by `variables/encrypt` stay readable in schedules, trigge
   const content = "export const main = (r: any) => [...r.deep[0]].reverse().join('')";
   await deploy(ask, "acme", "u/admin/of_resource", content);
   // From here on the flow is remembered as it was.
-  expect(await resultOf("f/u/admin/static")).toBe(TOLD);
+  expect(await resultOf("f/u/admin/static")).toBe(REVERSED_SECRET);
 
   await exchange();
   const kept = (await expectOk(ask("GET", "/w/acme/schedules/get/u/admin/yearly"))).json();
@@ -116,10 +116,10 @@ test("values encrypted by `variables/encrypt` stay readable in schedules, trigge
   const ofHandlers = [kept.on_failure_extra_args, settings.error_handler_extra_args];
   for (const held of [kept.args, args, ...ofTrigger, ...ofHandlers]) {
     expect(held.x).not.toBe(x);
-    expect(await resultOf("p/u/admin/tell", held)).toBe(TOLD);
+    expect(await resultOf("p/u/admin/tell", held)).toBe(REVERSED_SECRET);
   }
-  expect(await resultOf("f/u/admin/static")).toBe(TOLD);
-  expect(await resultOf("p/u/admin/of_resource", { r: "$res:u/admin/holds" })).toBe(TOLD);
+  expect(await resultOf("f/u/admin/static")).toBe(REVERSED_SECRET);
+  expect(await resultOf("p/u/admin/of_resource", { r: "$res:u/admin/holds" })).toBe(REVERSED_SECRET);
   expect(await resultOf("p/u/admin/tell", { x })).toMatchObject({
     error: { message: expect.stringContaining("was encrypted for somebody else") },
   });
@@ -149,7 +149,7 @@ test("the key is read once for a request with many encrypted values", async () =
 });
 
 test("skip_reencrypt leaves them unchanged, like secrets", async () => {
-  const x = await sealed();
+  const x = await readCiphertexts();
   await expectOk(
     ask("POST", "/w/acme/resources/create", { path: "u/admin/left", value: { x }, resource_type: "any" }),
   );
@@ -158,5 +158,5 @@ test("skip_reencrypt leaves them unchanged, like secrets", async () => {
   await expectOk(ask("POST", "/w/acme/workspaces/encryption_key", body));
   expect((await expectOk(ask("GET", "/w/acme/resources/get_value/u/admin/left"))).json()).toEqual({ x });
   await expectOk(ask("POST", "/w/acme/workspaces/encryption_key", { new_key: key, skip_reencrypt: true }));
-  expect(await resultOf("p/u/admin/tell", { x })).toBe(TOLD);
+  expect(await resultOf("p/u/admin/tell", { x })).toBe(REVERSED_SECRET);
 });

@@ -4,26 +4,33 @@ import { type Ask, expectOk, startTestServer, type TestServer } from "../../../s
 
 export let server: TestServer;
 /** API clients by role, all in workspace acme. */
-export const as: Record<string, Ask> = {};
+export const askAs: Record<string, Ask> = {};
 
-export const w = "/w/acme/variables";
-export const create = (path: string, more: object = {}, ask = as.dev!) =>
-  ask("POST", `${w}/create`, { path, value: "plain text", is_secret: false, description: "", ...more });
-export const get = async (path: string, query = "", ask = as.dev!) =>
-  (await expectOk(ask("GET", `${w}/get/${path}${query}`))).json();
-export const value = async (path: string) => (await as.dev!("GET", `${w}/get_value/${path}`)).json();
+export const VARIABLES = "/w/acme/variables";
+export const create = (path: string, more: object = {}, ask = askAs.dev!) =>
+  ask("POST", `${VARIABLES}/create`, {
+    path,
+    value: "plain text",
+    is_secret: false,
+    description: "",
+    ...more,
+  });
+export const getVariable = async (path: string, query = "", ask = askAs.dev!) =>
+  (await expectOk(ask("GET", `${VARIABLES}/get/${path}${query}`))).json();
+export const getVariableValue = async (path: string) =>
+  (await askAs.dev!("GET", `${VARIABLES}/get_value/${path}`)).json();
 export const update = (path: string, body: object, query = "") =>
-  as.dev!("POST", `${w}/update/${path}${query}`, body);
+  askAs.dev!("POST", `${VARIABLES}/update/${path}${query}`, body);
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openVariables(): void {
+export function setUpVariables(): void {
   beforeAll(async () => {
     server = await startTestServer();
-    as.admin = (await server.workspace()).ask;
-    as.dev = (await server.member("acme", "dev")).ask;
+    askAs.admin = (await server.workspace()).ask;
+    askAs.dev = (await server.member("acme", "dev")).ask;
     // A name that begins with another one.
-    as.dev2 = (await server.member("acme", "dev2")).ask;
-    as.ops = (await server.member("acme", "ops", "operator")).ask;
+    askAs.dev2 = (await server.member("acme", "dev2")).ask;
+    askAs.ops = (await server.member("acme", "ops", "operator")).ask;
   });
   afterAll(() => server.stop());
 }

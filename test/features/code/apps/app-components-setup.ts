@@ -42,7 +42,7 @@ export async function startShop(execution_mode: string, more: object = {}) {
 export const execute = (ask: Ask, body: object, path = APP) =>
   ask("POST", `/w/acme/apps_u/execute_component/${path}`, body);
 
-export const button = { component: "button", path: "script/u/admin/echo" };
+export const BUTTON = { component: "button", path: "script/u/admin/echo" };
 
 /** Starts it, and waits for its result as the same person, or as `reader`. */
 export async function run(ask: Ask, body: object, reader = ask) {

@@ -1,13 +1,13 @@
 /** Running what a component of an app runs. */
 import { expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../support/harness.ts";
-import { APP, button, execute, INLINE, run, share, startShop } from "./app-components-setup.ts";
+import { APP, BUTTON, execute, INLINE, run, share, startShop } from "./app-components-setup.ts";
 
 test("anonymous: callers without a login run what the policy allows, with its author's rights", async () => {
   const { server, admin } = await startShop("anonymous");
   await using _ = server;
   const nobody = server.as(undefined);
-  const job = await run(nobody, { ...button, args: { name: "ann", greeting: "overridden" } });
+  const job = await run(nobody, { ...BUTTON, args: { name: "ann", greeting: "overridden" } });
   expect(job).toMatchObject({
     success: true,
     result: { greeting: "hello", name: "ann", as: "admin" },
@@ -22,7 +22,7 @@ test("anonymous: callers without a login run what the policy allows, with its au
   expect(rows[0]).toMatchObject({ operation: "jobs.run", username: "anonymous", resource: "u/admin/echo" });
   // A member is named as they are.
   const ann = await server.member("acme", "ann");
-  expect(await run(ann.ask, { ...button, args: {} })).toMatchObject({
+  expect(await run(ann.ask, { ...BUTTON, args: {} })).toMatchObject({
     created_by: "ann",
     permissioned_as: "u/admin",
   });
@@ -33,17 +33,17 @@ test("publisher: members who may read the app run it with the rights of its depl
   await using _ = server;
   const ann = await server.member("acme", "ann");
   const olga = await server.member("acme", "olga", "operator");
-  expect((await execute(server.as(undefined), { ...button, args: {} })).status).toBe(401);
-  expect((await execute(ann.ask, { ...button, args: {} })).status).toBe(404);
+  expect((await execute(server.as(undefined), { ...BUTTON, args: {} })).status).toBe(401);
+  expect((await execute(ann.ask, { ...BUTTON, args: {} })).status).toBe(404);
   await share(server, { "g/all": false });
   for (const [{ ask }, name] of [
     [ann, "ann"],
     [olga, "olga"],
   ] as const) {
-    const job = await run(ask, { ...button, args: {} });
+    const job = await run(ask, { ...BUTTON, args: {} });
     expect(job).toMatchObject({ result: { as: "admin" }, created_by: name, permissioned_as: "u/admin" });
   }
-  expect((await execute((await server.workspace("other")).ask, { ...button, args: {} })).status).toBe(401);
+  expect((await execute((await server.workspace("other")).ask, { ...BUTTON, args: {} })).status).toBe(401);
 });
 
 test("viewer: everybody runs it with their own rights", async () => {
@@ -51,10 +51,10 @@ test("viewer: everybody runs it with their own rights", async () => {
   await using _ = server;
   const ann = await server.member("acme", "ann");
   await share(server, { "g/all": false });
-  expect((await execute(server.as(undefined), { ...button, args: {} })).status).toBe(401);
-  const refused = await execute(ann.ask, { ...button, args: {} });
+  expect((await execute(server.as(undefined), { ...BUTTON, args: {} })).status).toBe(401);
+  const refused = await execute(ann.ask, { ...BUTTON, args: {} });
   expect([refused.status, refused.text]).toEqual([404, "Not found: script u/admin/echo in workspace acme"]);
-  expect(await run(admin.ask, { ...button, args: {} })).toMatchObject({ result: { as: "admin" } });
+  expect(await run(admin.ask, { ...BUTTON, args: {} })).toMatchObject({ result: { as: "admin" } });
   expect(
     await run(ann.ask, {
       component: "inline",
@@ -168,19 +168,19 @@ test("only what the policy allows runs, with inputs that it allows", async () =>
     const answer = await execute(nobody, body);
     expect([what, answer.status, answer.text]).toEqual([what, status, expect.stringContaining(said)]);
   }
-  expect((await execute(nobody, { ...button, args: {} }, "u/admin/none")).status).toBe(401);
-  expect((await execute(admin.ask, { ...button, args: {} }, "u/admin/none")).status).toBe(404);
+  expect((await execute(nobody, { ...BUTTON, args: {} }, "u/admin/none")).status).toBe(401);
+  expect((await execute(admin.ask, { ...BUTTON, args: {} }, "u/admin/none")).status).toBe(404);
   expect(
     (await admin.ask("GET", "/w/acme/jobs/list?has_null_parent=true&job_kinds=script,preview")).json(),
   ).toEqual([]);
 
   const chosen = await run(nobody, { component: "choice", path: echo, args: { name: { deep: [1] } } });
   expect(chosen.result).toMatchObject({ name: { deep: [1] } });
-  expect((await run(nobody, { ...button, args: { name: "costs $5, or $var: nothing" } })).result.name).toBe(
+  expect((await run(nobody, { ...BUTTON, args: { name: "costs $5, or $var: nothing" } })).result.name).toBe(
     "costs $5, or $var: nothing",
   );
   // What a static input replaces is not looked at.
-  expect((await run(nobody, { ...button, args: { greeting: "$var:u/admin/x" } })).result.greeting).toBe(
+  expect((await run(nobody, { ...BUTTON, args: { greeting: "$var:u/admin/x" } })).result.greeting).toBe(
     "hello",
   );
   const pick = await run(admin.ask, { component: "pick", path: echo, args: { name: "$res:u/admin/db" } });
@@ -245,7 +245,7 @@ test("an app whose publisher has left the workspace runs nothing", async () => {
     sam.ask("POST", `/w/acme/apps/update/${APP}`, { policy: { ...policy, execution_mode: "anonymous" } }),
   );
   const nobody = server.as(undefined);
-  expect((await run(nobody, { ...button, args: {} }, admin.ask)).permissioned_as).toBe("u/sam");
+  expect((await run(nobody, { ...BUTTON, args: {} }, admin.ask)).permissioned_as).toBe("u/sam");
   const { workspaceMembers } = await import("../../../../src/features/tenancy/workspaces/tables.ts");
   const { invalidateMembers } = await import("../../../../src/features/tenancy/people/members.ts");
   const { eq } = await import("drizzle-orm");
@@ -253,7 +253,7 @@ test("an app whose publisher has left the workspace runs nothing", async () => {
     await tx.delete(workspaceMembers).where(eq(workspaceMembers.username, "sam"));
     tx.afterCommit(() => invalidateMembers(server.server.app));
   });
-  const refused = await execute(nobody, { ...button, args: {} });
+  const refused = await execute(nobody, { ...BUTTON, args: {} });
   expect([refused.status, refused.text]).toEqual([
     400,
     expect.stringContaining("whoever deployed the app is not an active member"),
@@ -276,6 +276,6 @@ test("authors test undeployed apps with their own rights; operators may not", as
   expect((await execute(olga.ask, tries(INLINE))).status).toBe(403);
   const broken = await execute(ann.ask, tries("export function main( {"));
   expect(broken.status).toBe(400);
-  const forbidden = { ...button, args: {}, force_viewer_static_fields: {} };
+  const forbidden = { ...BUTTON, args: {}, force_viewer_static_fields: {} };
   expect((await execute(ann.ask, forbidden)).status).toBe(404);
 });

@@ -1,15 +1,15 @@
 /** Lists of flows, and the audit rows of their changes. */
 import { expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
-import { one, openFlows, server } from "./flows-setup.ts";
+import { ONE_STEP_FLOW, server, setUpFlows } from "./flows-setup.ts";
 
-openFlows();
+setUpFlows();
 
 test("lists apply their filters, newest first", async () => {
   const { ask } = await server.workspace("listed");
   const base = "/w/listed/flows";
   const create = (path: string, more: object = {}) =>
-    expectOk(ask("POST", `${base}/create`, { path, summary: `of ${path}`, value: one, ...more }));
+    expectOk(ask("POST", `${base}/create`, { path, summary: `of ${path}`, value: ONE_STEP_FLOW, ...more }));
   await create("f/shop/a", { description: "long", deployment_message: "why" });
   await create("f/shop/b", { dedicated_worker: true });
   await create("f/home/c");
@@ -17,7 +17,7 @@ test("lists apply their filters, newest first", async () => {
   await expectOk(ask("POST", `${base}/archive/f/home/old`));
   await create("f/home/draft", {
     draft_only: true,
-    value: { modules: [{ id: "!", value: one.modules[0]!.value }] },
+    value: { modules: [{ id: "!", value: ONE_STEP_FLOW.modules[0]!.value }] },
   });
   await expectOk(ask("POST", "/w/listed/drafts/create", { path: "f/shop/a", typ: "flow", value: 1 }));
   const paths = async (query: string) =>
@@ -69,7 +69,7 @@ test("lists apply their filters, newest first", async () => {
 test("each change leaves an audit row with its user", async () => {
   const { ask } = await server.workspace("watched");
   const base = "/w/watched/flows";
-  const body = { path: "u/admin/seen", summary: "", value: one };
+  const body = { path: "u/admin/seen", summary: "", value: ONE_STEP_FLOW };
   await expectOk(ask("POST", `${base}/create`, body));
   await expectOk(ask("POST", `${base}/update/u/admin/seen`, { ...body, path: "u/admin/moved" }));
   await expectOk(ask("POST", `${base}/archive/u/admin/moved`));

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { flow, input, loop, many, nested, raw, script, step } from "./validation-flows.ts";
+import { exprStep, flow, loop, nestedLoop, script, scriptStep, step, steps } from "./validation-flows.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -44,8 +44,8 @@ const REFUSED: [name: string, value: object, says: string][] = [
     { modules: [step("a"), loop("b", [step("a")])] },
     "`value.modules.1.value.modules.0.id`: there is a step a already, at `value.modules.0`",
   ],
-  ["more steps than can be meant", { modules: many(1001) }, "more than 1000 steps"],
-  ["more depth than can be meant", { modules: [nested(21)] }, "more than 20 deep"],
+  ["more steps than can be meant", { modules: steps(1001) }, "more than 1000 steps"],
+  ["more depth than can be meant", { modules: [nestedLoop(21)] }, "more than 20 deep"],
 ];
 
 test.each(REFUSED)("%s is rejected", async (_, value, says) => {
@@ -76,7 +76,7 @@ async function deployed<T>(value: unknown, work: (path: string) => Promise<T>): 
 const run = async (path: string, args: object = {}) =>
   (await ask("POST", `/w/acme/jobs/run_wait_result/f/${path}`, args)).json();
 
-const x = (transform: unknown) => raw("a", { input_transforms: { x: transform } });
+const x = (transform: unknown) => scriptStep("a", { input_transforms: { x: transform } });
 
 const FAILS: [name: string, value: object, step: string | undefined, says: string][] = [
   ["a step without value", { modules: [{ id: "a" }] }, "a", "no `value`"],
@@ -90,12 +90,17 @@ const FAILS: [name: string, value: object, step: string | undefined, says: strin
   ["an input that is none", { modules: [x(5)] }, "a", "input x"],
   [
     "a language that is not known",
-    { modules: [raw("a", { language: "cobol" })] },
+    { modules: [scriptStep("a", { language: "cobol" })] },
     "a",
     '"cobol" is not offered',
   ],
-  ["an empty script", { modules: [raw("a", { content: " \n" })] }, "a", "`content`"],
-  ["a step of a script without code", { modules: [raw("a", { content: undefined })] }, "a", "`content`"],
+  ["an empty script", { modules: [scriptStep("a", { content: " \n" })] }, "a", "`content`"],
+  [
+    "a step of a script without code",
+    { modules: [scriptStep("a", { content: undefined })] },
+    "a",
+    "`content`",
+  ],
   ["a bad path", { modules: [{ id: "a", value: flow("order") }] }, "a", '`path`: "order" is not a path'],
   [
     "a script of a hub",
@@ -103,10 +108,10 @@ const FAILS: [name: string, value: object, step: string | undefined, says: strin
     "a",
     "hub/1/x: scripts of a hub are not offered",
   ],
-  ["an expression that does not parse", { modules: [input("a", "1 +\n* 2")] }, "a", "input x: "],
+  ["an expression that does not parse", { modules: [exprStep("a", "1 +\n* 2")] }, "a", "input x: "],
   [
     "an expression inside of a step",
-    { modules: [loop("l", [step("z"), input("a", "1 +")])] },
+    { modules: [loop("l", [step("z"), exprStep("a", "1 +")])] },
     "a",
     "input x: ",
   ],
@@ -149,7 +154,7 @@ const FAILS: [name: string, value: object, step: string | undefined, says: strin
   ],
   [
     "a loop for failures",
-    { modules: [input("a", "no.such")], failure_module: loop("failure", []) },
+    { modules: [exprStep("a", "no.such")], failure_module: loop("failure", []) },
     "failure",
     "a forloopflow cannot be the flow's `failure_module`",
   ],
@@ -164,7 +169,7 @@ test.each(FAILS)("%s is stored, and fails the run", async (_, value, step_id, sa
   expect([message, failed]).toEqual([expect.stringContaining(says), step_id]);
 });
 
-const echo = raw("e", {
+const echo = scriptStep("e", {
   content: "export const main = (x: unknown = 'default') => x",
   input_transforms: { x: { type: "javascript", expr: "flow_input.x" } },
 });
@@ -176,7 +181,7 @@ const RUNS: [name: string, value: object, result: unknown][] = [
   ["a step without inputs", { modules: [{ id: "a", value: bare }] }, 1],
   [
     "steps without ids",
-    { modules: [{ value: script }, { value: script }, input("c", "[results.a, results.b]")] },
+    { modules: [{ value: script }, { value: script }, exprStep("c", "[results.a, results.b]")] },
     1,
   ],
   [
@@ -240,7 +245,9 @@ const RUNS: [name: string, value: object, result: unknown][] = [
   ["an early return nowhere", { modules: [step("a")], early_return: "zz" }, 1],
   [
     "ids of any kind",
-    { modules: [step("a.b"), step("1 c"), step("failure"), input("d", "results['a.b'] + results['1 c']")] },
+    {
+      modules: [step("a.b"), step("1 c"), step("failure"), exprStep("d", "results['a.b'] + results['1 c']")],
+    },
     1,
   ],
   [
@@ -256,7 +263,7 @@ const RUNS: [name: string, value: object, result: unknown][] = [
   ],
   [
     "as many steps as may be in a loop over none",
-    { modules: [loop("l", many(999), { iterator: { type: "static", value: [] } })] },
+    { modules: [loop("l", steps(999), { iterator: { type: "static", value: [] } })] },
     [],
   ],
 ];
@@ -268,7 +275,7 @@ test.each(RUNS)("%s is stored as it was sent, and runs", async (_, value, result
 test("accepts the maximum depth", async () => {
   let expected: unknown = 1;
   for (let depth = 1; depth < 20; depth++) expected = [expected];
-  expect(await deployed({ modules: [nested(20)] }, (path) => run(path))).toEqual(expected);
+  expect(await deployed({ modules: [nestedLoop(20)] }, (path) => run(path))).toEqual(expected);
 });
 
 test("an unconditionally recursive flow is stored, and fails", async () => {
@@ -277,7 +284,7 @@ test("an unconditionally recursive flow is stored, and fails", async () => {
 });
 
 test("an undefined input is omitted in TypeScript, and null in Python", async () => {
-  const python = raw("p", {
+  const python = scriptStep("p", {
     language: "python3",
     content: "def main(x='default'):\n    return [x]",
     input_transforms: { x: { type: "javascript", expr: "flow_input.nothing" } },

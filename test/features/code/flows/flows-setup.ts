@@ -8,15 +8,15 @@ export let ann: Ask;
 export let bob: Ask;
 export let viewer: Ask;
 
-export const stepping = (content: string) => ({
+export const createOneStepFlow = (content: string) => ({
   modules: [{ id: "a", value: { type: "rawscript", language: "bun", content, input_transforms: {} } }],
 });
-export const one = stepping("export const main = () => 1");
+export const ONE_STEP_FLOW = createOneStepFlow("export const main = () => 1");
 
-export const told = (answer: Answer) => [answer.status, answer.headers.get("svc-error")];
+export const readRefusal = (answer: Answer) => [answer.status, answer.headers.get("svc-error")];
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openFlows(): void {
+export function setUpFlows(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask: admin } = await server.workspace());

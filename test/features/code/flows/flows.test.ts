@@ -1,16 +1,26 @@
 /** Flows as stored things: versions, names, who may do what, lists. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
-import { admin, ann, bob, one, openFlows, server, stepping, told, viewer } from "./flows-setup.ts";
+import {
+  admin,
+  ann,
+  bob,
+  createOneStepFlow,
+  ONE_STEP_FLOW,
+  readRefusal,
+  server,
+  setUpFlows,
+  viewer,
+} from "./flows-setup.ts";
 
-openFlows();
+setUpFlows();
 
-const two = stepping("export const main = () => 2");
+const two = createOneStepFlow("export const main = () => 2");
 const contentOf = (flow: any) => flow.value.modules[0].value.content;
 
 const at = (rest: string) => `/w/acme/flows/${rest}`;
 const make = (path: string, more: object = {}) =>
-  expectOk(ann("POST", at("create"), { path, summary: "", value: one, ...more }));
+  expectOk(ann("POST", at("create"), { path, summary: "", value: ONE_STEP_FLOW, ...more }));
 const change = (path: string, more: object = {}, ask = ann) =>
   ask("POST", at(`update/${path}`), { path, summary: "", value: two, ...more });
 const read = async (rest: string) => (await expectOk(ann("GET", at(rest)))).json();
@@ -36,7 +46,7 @@ describe("a flow", () => {
       workspace_id: "acme",
       path: "u/ann/whole",
       version_id: expect.any(Number),
-      value: { modules: [{ id: "a", value: { ...one.modules[0]!.value, lock: "" } }] },
+      value: { modules: [{ id: "a", value: { ...ONE_STEP_FLOW.modules[0]!.value, lock: "" } }] },
       edited_by: "ann",
       edited_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       archived: false,
@@ -50,7 +60,7 @@ describe("a flow", () => {
 
   test("cannot be created at a used or invalid path", async () => {
     await make("u/ann/taken");
-    const body = { path: "u/ann/taken", summary: "", value: one };
+    const body = { path: "u/ann/taken", summary: "", value: ONE_STEP_FLOW };
     const again = await ann("POST", at("create"), body);
     expect([again.status, again.text]).toEqual([
       400,
@@ -80,7 +90,7 @@ describe("a flow", () => {
       expect([old.version_id, old.path, contentOf(old)]).toEqual([
         oldest.id,
         "u/ann/grows",
-        contentOf({ value: one }),
+        contentOf({ value: ONE_STEP_FLOW }),
       ]);
     }
     for (const path of [
@@ -89,7 +99,7 @@ describe("a flow", () => {
       "get/v/x",
       `get/v/${"9".repeat(30)}`,
     ]) {
-      expect(told(await ann("GET", at(path)))).toEqual([404, "NotFound"]);
+      expect(readRefusal(await ann("GET", at(path)))).toEqual([404, "NotFound"]);
     }
     const renamed = await ann("POST", at(`history_update/v/${oldest.id}/p/u/ann/grows`), {
       deployment_msg: "1st",
@@ -106,11 +116,11 @@ describe("a flow", () => {
       ["other", "u/admin/counted", ask],
       ["acme", "u/ann/counted2", ann],
     ] as const) {
-      await expectOk(by("POST", `/w/${workspace}/flows/create`, { path, summary: "", value: one }));
+      await expectOk(by("POST", `/w/${workspace}/flows/create`, { path, summary: "", value: ONE_STEP_FLOW }));
       ids.push((await expectOk(by("GET", `/w/${workspace}/flows/get/${path}`))).json().version_id);
     }
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-    expect(told(await ann("GET", at(`get/v/${ids[1]}`)))).toEqual([404, "NotFound"]);
+    expect(readRefusal(await ann("GET", at(`get/v/${ids[1]}`)))).toEqual([404, "NotFound"]);
   });
 
   test("is renamed with its history; the old path is free again", async () => {
@@ -118,11 +128,11 @@ describe("a flow", () => {
     const renamed = await change("u/ann/before", { path: "u/ann/after" });
     expect([renamed.status, renamed.text]).toEqual([200, "u/ann/after"]);
     expect(await read("history/p/u/ann/after")).toHaveLength(2);
-    expect(told(await ann("GET", at("get/u/ann/before")))).toEqual([404, "NotFound"]);
+    expect(readRefusal(await ann("GET", at("get/u/ann/before")))).toEqual([404, "NotFound"]);
     await make("u/ann/before");
     const onto = await change("u/ann/before", { path: "u/ann/after" });
     expect([onto.status, onto.text]).toEqual([400, expect.stringContaining("a flow at u/ann/after already")]);
-    expect(told(await change("u/ann/never"))).toEqual([404, "NotFound"]);
+    expect(readRefusal(await change("u/ann/never"))).toEqual([404, "NotFound"]);
   });
 
   test("is archived, restored, and replaced by a new version", async () => {
@@ -143,7 +153,7 @@ describe("a flow", () => {
     const { version_id } = await read("get/u/ann/gone");
     await expectOk(ann("DELETE", at("delete/u/ann/gone")));
     for (const path of ["get/u/ann/gone", "history/p/u/ann/gone", `get/v/${version_id}`]) {
-      expect(told(await ann("GET", at(path)))).toEqual([404, "NotFound"]);
+      expect(readRefusal(await ann("GET", at(path)))).toEqual([404, "NotFound"]);
     }
     await make("u/ann/gone");
     expect(await read("history/p/u/ann/gone")).toHaveLength(1);
@@ -165,10 +175,10 @@ describe("permissions", () => {
   const READS = ["get/u/ann/private", "history/p/u/ann/private", "get_latest_version/u/ann/private"];
   test.each(READS)("%s: the owner and admins, nobody else", async (path) => {
     expect((await admin("GET", at(path))).status).toBe(200);
-    expect(told(await bob("GET", at(path)))).toEqual([404, "NotFound"]);
-    expect(told(await viewer("GET", at(path)))).toEqual([404, "NotFound"]);
+    expect(readRefusal(await bob("GET", at(path)))).toEqual([404, "NotFound"]);
+    expect(readRefusal(await viewer("GET", at(path)))).toEqual([404, "NotFound"]);
     const { version_id } = await read("get/u/ann/private");
-    expect(told(await bob("GET", at(`get/v/${version_id}`)))).toEqual([404, "NotFound"]);
+    expect(readRefusal(await bob("GET", at(`get/v/${version_id}`)))).toEqual([404, "NotFound"]);
     for (const list of ["list", "list_paths", "list_search"]) {
       expect((await bob("GET", at(list))).text).not.toContain("u/ann/private");
       expect((await admin("GET", at(list))).text).toContain("u/ann/private");
@@ -182,8 +192,8 @@ describe("permissions", () => {
     ["POST", "toggle_workspace_error_handler/u/ann/private", {}],
   ];
   test.each(WRITES)("%s %s: not without read access, not for operators", async (method, path, body) => {
-    expect(told(await bob(method, at(path), body))).toEqual([404, "NotFound"]);
-    expect(told(await viewer(method, at(path), body))).toEqual([403, "Forbidden"]);
+    expect(readRefusal(await bob(method, at(path), body))).toEqual([404, "NotFound"]);
+    expect(readRefusal(await viewer(method, at(path), body))).toEqual([403, "Forbidden"]);
   });
 
   test("shared items can be read, and changed if shared for writing", async () => {
@@ -200,19 +210,27 @@ describe("permissions", () => {
     };
     await share(false);
     expect((await bob("GET", at("get/u/ann/shared"))).status).toBe(200);
-    expect(told(await change("u/ann/shared", {}, bob))).toEqual([403, "Forbidden"]);
-    expect(told(await bob("DELETE", at("delete/u/ann/shared")))).toEqual([403, "Forbidden"]);
+    expect(readRefusal(await change("u/ann/shared", {}, bob))).toEqual([403, "Forbidden"]);
+    expect(readRefusal(await bob("DELETE", at("delete/u/ann/shared")))).toEqual([403, "Forbidden"]);
     await share(true);
     expect((await change("u/ann/shared", {}, bob)).status).toBe(200);
     expect((await read("get/u/ann/shared")).extra_perms).toEqual({ "u/bob": true });
-    expect(told(await change("u/ann/shared", { path: "u/ann/moved" }, bob))).toEqual([403, "Forbidden"]);
+    expect(readRefusal(await change("u/ann/shared", { path: "u/ann/moved" }, bob))).toEqual([
+      403,
+      "Forbidden",
+    ]);
   });
 
   test("creation: at one's own path, on one's own behalf", async () => {
-    const body = { path: "u/ann/by_bob", summary: "", value: one };
-    expect(told(await bob("POST", at("create"), body))).toEqual([403, "Forbidden"]);
-    const behalf = { path: "u/bob/behalf", summary: "", value: one, on_behalf_of_email: "ann@example.org" };
-    expect(told(await bob("POST", at("create"), behalf))).toEqual([403, "Forbidden"]);
+    const body = { path: "u/ann/by_bob", summary: "", value: ONE_STEP_FLOW };
+    expect(readRefusal(await bob("POST", at("create"), body))).toEqual([403, "Forbidden"]);
+    const behalf = {
+      path: "u/bob/behalf",
+      summary: "",
+      value: ONE_STEP_FLOW,
+      on_behalf_of_email: "ann@example.org",
+    };
+    expect(readRefusal(await bob("POST", at("create"), behalf))).toEqual([403, "Forbidden"]);
     expect((await admin("POST", at("create"), behalf)).status).toBe(201);
   });
 });

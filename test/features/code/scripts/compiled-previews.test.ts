@@ -6,8 +6,8 @@ import { limitSize } from "../../../../src/engines/runner/files/prune-files.ts";
 import { listProcesses } from "../../../../src/engines/runner/process/kill-tree.ts";
 import {
   type Ask,
+  createTemporaryFolder,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -73,7 +73,7 @@ test.skipIf(!Bun.which("rustc"))("a compiler ends with the jobs that wait for it
 });
 
 test("the least recently used are removed while the total is too large", async () => {
-  using folder = { path: openFolder("svc-size-"), [Symbol.dispose]() {} };
+  using folder = { path: createTemporaryFolder("svc-size-"), [Symbol.dispose]() {} };
   const now = Date.now();
   const version = async (name: string, mb: number, minutes_ago: number) => {
     const path = join(folder.path, "versions", "acme", name);

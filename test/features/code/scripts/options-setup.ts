@@ -3,8 +3,8 @@ import { afterAll, beforeAll } from "bun:test";
 import { rmSync } from "node:fs";
 import {
   type Ask,
+  createTemporaryFolder,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -18,8 +18,8 @@ export let token: string;
 export let folder: string;
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openOptions(): void {
-  folder = openFolder("svc-begun-");
+export function setUpOptions(): void {
+  folder = createTemporaryFolder("svc-begun-");
   beforeAll(async () => {
     server = await startTestServer({ workers: 4, sandbox_write: folder });
     ({ ask, token } = await server.workspace());
@@ -34,8 +34,12 @@ export function openOptions(): void {
 }
 
 export const jobs = "/w/acme/jobs";
-export const call = (path: string, args: unknown = {}, query = "", headers: Record<string, string> = {}) =>
-  ask("POST", `${jobs}/run_wait_result/p/${path}${query}`, args, headers);
+export const callScript = (
+  path: string,
+  args: unknown = {},
+  query = "",
+  headers: Record<string, string> = {},
+) => ask("POST", `${jobs}/run_wait_result/p/${path}${query}`, args, headers);
 export const start = async (
   path: string,
   args: unknown = {},
@@ -47,4 +51,4 @@ export const completed = (id: string): Promise<any> =>
     const answer = await ask("GET", `${jobs}_u/completed/get/${id}`);
     return answer.status === 200 ? answer.json() : undefined;
   }, `job ${id}`);
-export const state = async (id: string) => (await ask("GET", `${jobs}_u/get/${id}`)).json();
+export const getJobState = async (id: string) => (await ask("GET", `${jobs}_u/get/${id}`)).json();

@@ -1,9 +1,18 @@
 /** Limits of the concurrent runs of a script. */
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
-import { ask, call, completed, folder, jobs, openOptions, start, state } from "./options-setup.ts";
+import {
+  ask,
+  callScript,
+  completed,
+  folder,
+  getJobState,
+  jobs,
+  setUpOptions,
+  start,
+} from "./options-setup.ts";
 
-openOptions();
+setUpOptions();
 
 describe("a concurrency limit", () => {
   /** Ends no earlier than `beside` runs have begun. */
@@ -34,7 +43,7 @@ describe("a concurrency limit", () => {
 
   test("applies to synchronous calls too", async () => {
     await deploy(ask, "acme", "u/admin/single", busy, { concurrent_limit: 1 });
-    const answers = await Promise.all([1, 2, 3].map(() => call("u/admin/single", { ms: 30 })));
+    const answers = await Promise.all([1, 2, 3].map(() => callScript("u/admin/single", { ms: 30 })));
     expect(overlap(answers.map((answer) => answer.json()))).toBe(1);
   });
 
@@ -55,12 +64,12 @@ describe("a concurrency limit", () => {
     const options = { concurrent_limit: 1, concurrency_key: "customer-$args[customer.id]" };
     await deploy(ask, "acme", "u/admin/keyed", busy, options);
     const a1 = await start("u/admin/keyed", { ms: 2_000, customer: { id: "a" } });
-    await until(async () => ((await state(a1)).running ? true : undefined));
+    await until(async () => ((await getJobState(a1)).running ? true : undefined));
     const a2 = await start("u/admin/keyed", { ms: 1, customer: { id: "a" } });
     const b1 = await start("u/admin/keyed", { ms: 1, customer: { id: "b" } });
     await completed(b1);
-    expect((await state(a2)).running).toBe(false);
-    expect((await state(a1)).type).toBe("QueuedJob");
+    expect((await getJobState(a2)).running).toBe(false);
+    expect((await getJobState(a1)).type).toBe("QueuedJob");
     const [first, second] = [await completed(a1), await completed(a2)];
     expect(second.result[0]).toBeGreaterThanOrEqual(first.result[1]);
   });
@@ -72,7 +81,7 @@ describe("a concurrency limit", () => {
       await start("u/admin/stuck", { ms: 1 }),
       await start("u/admin/stuck", { ms: 1 }),
     ];
-    await until(async () => ((await state(running!)).running ? true : undefined));
+    await until(async () => ((await getJobState(running!)).running ? true : undefined));
     for (const id of [waiting, running]) await expectOk(ask("POST", `${jobs}_u/queue/cancel/${id}`, {}));
     expect((await completed(last!)).success).toBe(true);
     expect((await completed(waiting!)).canceled).toBe(true);
@@ -81,9 +90,9 @@ describe("a concurrency limit", () => {
   test("continues when any number of waiting jobs is canceled or deleted", async () => {
     await deploy(ask, "acme", "u/admin/crowd", busy, { concurrent_limit: 1 });
     const [running, last] = [await start("u/admin/crowd", { ms: 60_000 }), crypto.randomUUID()];
-    await until(async () => ((await state(running)).running ? true : undefined));
+    await until(async () => ((await getJobState(running)).running ? true : undefined));
     const waiting = await Promise.all(Array.from({ length: 24 }, () => start("u/admin/crowd", { ms: 1 })));
-    const blocked = async (id: string) => Date.parse((await state(id)).scheduled_for) > Date.now();
+    const blocked = async (id: string) => Date.parse((await getJobState(id)).scheduled_for) > Date.now();
     await until(async () => ((await Promise.all(waiting.map(blocked))).every(Boolean) ? true : undefined));
     await start("u/admin/crowd", { ms: 1 }, `?job_id=${last}`);
     const [selected, removed] = [waiting.slice(0, 20), waiting.slice(20)];
@@ -108,7 +117,7 @@ describe("a concurrency limit", () => {
       await start(path, { ms: 1 }),
     ];
     await completed(first!);
-    const due = async (id: string) => Date.parse((await state(id)).scheduled_for) - Date.now();
+    const due = async (id: string) => Date.parse((await getJobState(id)).scheduled_for) - Date.now();
     await until(async () => ((await due(third!)) > 60_000 ? true : undefined), "the third to wait");
     await until(async () => ((await due(fourth!)) > 60_000 ? true : undefined), "the fourth to wait");
     await expectOk(ask("POST", `${jobs}/${operation}`, [second, third]));

@@ -2,9 +2,19 @@
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";
-import { ask, call, completed, jobs, openOptions, server, start, state, token } from "./options-setup.ts";
+import {
+  ask,
+  callScript,
+  completed,
+  getJobState,
+  jobs,
+  server,
+  setUpOptions,
+  start,
+  token,
+} from "./options-setup.ts";
 
-openOptions();
+setUpOptions();
 
 describe("run forms", () => {
   test.each([
@@ -50,9 +60,9 @@ describe("a cached result", () => {
 
   test("is used for runs with the same arguments, in any order, until it expires", async () => {
     await deploy(ask, "acme", "u/admin/cached", content, { cache_ttl: 600 });
-    expect((await call("u/admin/cached", { a: 1, b: 2 })).json()).toEqual([1, 1, 2]);
-    expect((await call("u/admin/cached", { b: 2, a: 1 })).json()).toEqual([1, 1, 2]);
-    expect((await call("u/admin/cached", { a: 2 })).json()).toEqual([2, 2, null]);
+    expect((await callScript("u/admin/cached", { a: 1, b: 2 })).json()).toEqual([1, 1, 2]);
+    expect((await callScript("u/admin/cached", { b: 2, a: 1 })).json()).toEqual([1, 1, 2]);
+    expect((await callScript("u/admin/cached", { a: 2 })).json()).toEqual([2, 2, null]);
     const id = await start("u/admin/cached", { a: 1, b: 2 });
     const job = await completed(id);
     expect([job.result, job.success]).toEqual([[1, 1, 2], true]);
@@ -61,7 +71,7 @@ describe("a cached result", () => {
     const clock = app.clock;
     Object.assign(app, { clock: () => new Date(Date.now() + 601_000) });
     try {
-      expect((await call("u/admin/cached", { a: 1, b: 2 })).json()[0]).toBeGreaterThan(2);
+      expect((await callScript("u/admin/cached", { a: 1, b: 2 })).json()[0]).toBeGreaterThan(2);
     } finally {
       Object.assign(app, { clock });
     }
@@ -69,23 +79,23 @@ describe("a cached result", () => {
 
   test("can be requested by the call, and is not shared", async () => {
     await deploy(ask, "acme", "u/admin/uncached", content, { extra_perms: {} });
-    expect((await call("u/admin/uncached", { a: 1 }, "?cache_ttl=60")).json()[0]).toBe(1);
-    expect((await call("u/admin/uncached", { a: 1 }, "?cache_ttl=60")).json()[0]).toBe(1);
-    expect((await call("u/admin/uncached", { a: 1 })).json()[0]).toBe(2);
+    expect((await callScript("u/admin/uncached", { a: 1 }, "?cache_ttl=60")).json()[0]).toBe(1);
+    expect((await callScript("u/admin/uncached", { a: 1 }, "?cache_ttl=60")).json()[0]).toBe(1);
+    expect((await callScript("u/admin/uncached", { a: 1 })).json()[0]).toBe(2);
     const other = await server.member("acme", "cora", "admin");
     const theirs = await other.ask("POST", `${jobs}/run_wait_result/p/u/admin/uncached?cache_ttl=60`, {
       a: 1,
     });
     expect(theirs.status).toBe(200);
     const job = (await other.ask("GET", `${jobs}/list?per_page=1`)).json()[0];
-    expect((await state(job.id)).logs).not.toContain("taken from the cache");
+    expect((await getJobState(job.id)).logs).not.toContain("taken from the cache");
   });
 
   test("of a stream is the whole text", async () => {
     const streaming = `export function* main(n: number) { for (let i = 0; i < n; i++) yield "c" + i + ";" }`;
     await deploy(ask, "acme", "u/admin/cached_stream", streaming, { cache_ttl: 600 });
     for (const _ of ["made", "cached"]) {
-      expect((await call("u/admin/cached_stream", { n: 2 })).json()).toBe("c0;c1;");
+      expect((await callScript("u/admin/cached_stream", { n: 2 })).json()).toBe("c0;c1;");
     }
   });
 
@@ -93,9 +103,9 @@ describe("a cached result", () => {
     const failing =
       "let runs = 0; export const main = () => { if (++runs === 1) throw new Error('once'); return runs }";
     await deploy(ask, "acme", "u/admin/failing", failing, { cache_ttl: 600 });
-    expect((await call("u/admin/failing")).json().error.message).toBe("once");
-    expect((await call("u/admin/failing")).json()).toBe(2);
-    expect((await call("u/admin/failing")).json()).toBe(2);
+    expect((await callScript("u/admin/failing")).json().error.message).toBe("once");
+    expect((await callScript("u/admin/failing")).json()).toBe(2);
+    expect((await callScript("u/admin/failing")).json()).toBe(2);
   });
 });
 
@@ -108,7 +118,7 @@ describe("delete_after_use", () => {
 
   test("stores nothing of a synchronous call: neither for the API nor on disk", async () => {
     await deploy(ask, "acme", "u/admin/traceless", content, { delete_after_use: true });
-    const answer = await call("u/admin/traceless", { text: secret });
+    const answer = await callScript("u/admin/traceless", { text: secret });
     expect(answer.json().said).toBe(secret);
     const [{ id }] = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/traceless`)).json();
     const job = await completed(id);
@@ -123,9 +133,9 @@ describe("delete_after_use", () => {
     const throwing = `export function main(text: string) { console.log(text); throw new Error("bad " + text); }`;
     await deploy(ask, "acme", "u/admin/traceless_fails", throwing, { delete_after_use: true });
     const key = { "idempotency-key": "once-and-away" };
-    const first = await call("u/admin/traceless_fails", { text: secret }, "", key);
+    const first = await callScript("u/admin/traceless_fails", { text: secret }, "", key);
     expect(first.json().error.message).toBe(`bad ${secret}`);
-    const again = await call("u/admin/traceless_fails", { text: secret }, "", key);
+    const again = await callScript("u/admin/traceless_fails", { text: secret }, "", key);
     expect([again.status, again.headers.get("svc-error")]).toEqual([409, "Conflict"]);
     expect(await readStored(server)).not.toContain(secret);
   });
@@ -134,7 +144,7 @@ describe("delete_after_use", () => {
     const slow = "export async function main(n: number) { await Bun.sleep(30); return n }";
     await deploy(ask, "acme", "u/admin/traceless_slow", slow, { delete_after_use: true });
     const numbers = Array.from({ length: 20 }, (_, n) => n);
-    const answers = await Promise.all(numbers.map((n) => call("u/admin/traceless_slow", { n })));
+    const answers = await Promise.all(numbers.map((n) => callScript("u/admin/traceless_slow", { n })));
     expect(answers.map((answer) => answer.json())).toEqual(numbers);
   });
 
@@ -142,15 +152,15 @@ describe("delete_after_use", () => {
     const slow = "export async function main(ms: number) { await Bun.sleep(ms); return ms }";
     const options = { delete_after_use: true, concurrent_limit: 1 };
     await deploy(ask, "acme", "u/admin/traceless_limited", slow, options);
-    const first = call("u/admin/traceless_limited", { ms: 800 });
+    const first = callScript("u/admin/traceless_limited", { ms: 800 });
     await until(async () => {
       const [job] = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/traceless_limited`)).json();
       return job?.running ? true : undefined;
     }, "the first call");
-    const second = await call("u/admin/traceless_limited", { ms: 1 });
+    const second = await callScript("u/admin/traceless_limited", { ms: 1 });
     expect([second.status, second.headers.get("svc-error")]).toEqual([503, "Unavailable"]);
     expect((await first).json()).toBe(800);
-    expect((await call("u/admin/traceless_limited", { ms: 2 })).json()).toBe(2);
+    expect((await callScript("u/admin/traceless_limited", { ms: 2 })).json()).toBe(2);
   });
 
   test("has no effect on an asynchronous call", async () => {
@@ -182,7 +192,7 @@ describe("on behalf of another user", () => {
     expect((await ask("POST", "/w/acme/scripts/create", body)).status).toBe(201);
     const other = { ...body, path: "u/admin/acting", on_behalf_of_email: "nobody@example.org" };
     await expectOk(ask("POST", "/w/acme/scripts/create", other));
-    const answer = await call("u/admin/acting");
+    const answer = await callScript("u/admin/acting");
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("nobody@example.org")]);
   });
 });
@@ -199,16 +209,16 @@ describe("an Idempotency-Key", () => {
     await completed(id);
     expect(await start("u/admin/counting", { ms: 0 }, "", key)).toBe(id);
     const sync = { "idempotency-key": "sync" };
-    const first = await call("u/admin/counting", { ms: 1 }, "", sync);
-    const again = await call("u/admin/counting", { ms: 1 }, "", sync);
+    const first = await callScript("u/admin/counting", { ms: 1 }, "", sync);
+    const again = await callScript("u/admin/counting", { ms: 1 }, "", sync);
     expect([again.status, again.text]).toEqual([200, first.text]);
-    expect((await call("u/admin/counting", { ms: 1 })).json()).toBe(first.json() + 1);
+    expect((await callScript("u/admin/counting", { ms: 1 })).json()).toBe(first.json() + 1);
   });
 
   test("starts one job for many concurrent calls", async () => {
     await deploy(ask, "acme", "u/admin/at_once", counting);
     const key = { "idempotency-key": "stampede" };
-    const calls = Array.from({ length: 20 }, () => call("u/admin/at_once", { ms: 50 }, "", key));
+    const calls = Array.from({ length: 20 }, () => callScript("u/admin/at_once", { ms: 50 }, "", key));
     expect((await Promise.all(calls)).map((answer) => answer.json())).toEqual(Array(20).fill(1));
     const list = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/at_once`)).json();
     expect(list.length).toBe(1);
@@ -249,7 +259,7 @@ describe("an Idempotency-Key", () => {
     ["empty", '""'],
     ["too long", "x".repeat(256)],
   ])("that is %s is rejected", async (_, value) => {
-    const answer = await call("u/admin/owned", {}, "", { "idempotency-key": value });
+    const answer = await callScript("u/admin/owned", {}, "", { "idempotency-key": value });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("Idempotency-Key")]);
   });
 });

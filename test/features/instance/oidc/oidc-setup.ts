@@ -65,7 +65,7 @@ export async function verify(token: string, more: object = {}, of = server) {
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openIdentity(): void {
+export function setUpIdentity(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());

@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import type { JWTPayload } from "jose";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";
-import { AUDIENCE, ask, idToken, openIdentity, SCRIPT, server, verify } from "./oidc-setup.ts";
+import { AUDIENCE, ask, idToken, SCRIPT, server, setUpIdentity, verify } from "./oidc-setup.ts";
 
-openIdentity();
+setUpIdentity();
 
 describe("an identity token", () => {
   test("identifies the job, and is verified by standard libraries", async () => {

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { decodeProtectedHeader } from "jose";
 import { oidcKeys } from "../../../../src/features/instance/oidc/tables.ts";
 import { createDatabase, deploy, expectOk, startTestServer } from "../../../support/harness.ts";
-import { DAY_MS, HOUR_MS, idToken, license, openIdentity, SCRIPT, server, verify } from "./oidc-setup.ts";
+import { DAY_MS, HOUR_MS, idToken, license, SCRIPT, server, setUpIdentity, verify } from "./oidc-setup.ts";
 
-openIdentity();
+setUpIdentity();
 
 describe("keys", () => {
   const kidOf = (token: string) => decodeProtectedHeader(token).kid!;

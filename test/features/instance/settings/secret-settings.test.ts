@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";
-import { ask, get, listed, openSettings, SMTP, server, set } from "./settings-setup.ts";
+import { ask, get, listSettings, SMTP, server, set, setUpSettings } from "./settings-setup.ts";
 
-openSettings();
+setUpSettings();
 
 describe("secrets", () => {
   const SECRETS = {
@@ -42,7 +42,7 @@ describe("secrets", () => {
     }
     expect(audit).toContain("settings.update");
     expect(list).toContain("shown-id");
-    expect(await listed("critical_error_channels")).toMatchObject({
+    expect(await listSettings("critical_error_channels")).toMatchObject({
       value: [
         { chat_channel: "ops" },
         { chat_channel: "https://hooks.chat.example/********" },
@@ -62,11 +62,11 @@ describe("secrets", () => {
 
   test("stay unchanged if the masked value is written back", async () => {
     for (const key of Object.keys(SECRETS)) {
-      const shown = (await listed(key))?.value;
+      const shown = (await listSettings(key))?.value;
       await expectOk(set(key, shown));
       expect(await get(key)).toEqual(SECRETS[key as keyof typeof SECRETS]);
     }
-    const shown = await listed("critical_error_channels");
+    const shown = await listSettings("critical_error_channels");
     const [, hook, webhook] = shown!.value as object[];
     await expectOk(set("critical_error_channels", [webhook, hook]));
     const [, first, second] = SECRETS.critical_error_channels;

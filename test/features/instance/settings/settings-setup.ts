@@ -10,7 +10,7 @@ export let userAsk: Ask;
 
 export const set = (key: string, value: unknown) => ask("POST", `/settings/global/${key}`, { value });
 export const get = async (key: string) => (await expectOk(ask("GET", `/settings/global/${key}`))).json();
-export const listed = async (name: string, query = "") =>
+export const listSettings = async (name: string, query = "") =>
   (await expectOk(ask("GET", `/settings/list_global${query}`)))
     .json<{ name: string; value: unknown; source: string; variable?: string }[]>()
     .find((setting) => setting.name === name);
@@ -115,7 +115,7 @@ export const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
 };
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openSettings(): void {
+export function setUpSettings(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ask = (await server.user("root", { super_admin: true })).ask;

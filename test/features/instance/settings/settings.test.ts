@@ -11,16 +11,16 @@ import {
   ask,
   EXAMPLES,
   get,
-  listed,
-  openSettings,
+  listSettings,
   public_key,
   SMTP,
   server,
   set,
+  setUpSettings,
   userAsk,
 } from "./settings-setup.ts";
 
-openSettings();
+setUpSettings();
 
 describe("known keys", () => {
   test.each([
@@ -37,10 +37,10 @@ describe("known keys", () => {
     expect(await get(key)).toBeNull();
     expect(await set(key, value)).toMatchObject({ status: 200, text: `set ${key}` });
     expect(await get(key)).toEqual(value);
-    expect(await listed(key)).toMatchObject({ source: "stored" });
+    expect(await listSettings(key)).toMatchObject({ source: "stored" });
     expect(await set(key, null)).toMatchObject({ status: 200, text: `removed setting ${key}` });
     expect(await get(key)).toBeNull();
-    expect(await listed(key)).toBeUndefined();
+    expect(await listSettings(key)).toBeUndefined();
   });
 
   test.each([
@@ -120,7 +120,10 @@ describe("known keys", () => {
         variable: expect.stringMatching(/^[A-Z0-9_]+$/),
       });
     }
-    expect(await listed("disable_stats", "?all=true")).toMatchObject({ value: true, source: "default" });
+    expect(await listSettings("disable_stats", "?all=true")).toMatchObject({
+      value: true,
+      source: "default",
+    });
   });
 });
 
@@ -128,7 +131,7 @@ test("an unknown key is stored as given", async () => {
   const value = { colour: "green", deep: [1, { two: null }] };
   await expectOk(set("of_some_client", value));
   expect(await get("of_some_client")).toEqual(value);
-  expect(await listed("of_some_client")).toMatchObject({ value, source: "stored" });
+  expect(await listSettings("of_some_client")).toMatchObject({ value, source: "stored" });
 });
 
 test("only super admins set and list; others read what clients need", async () => {

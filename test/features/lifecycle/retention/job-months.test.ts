@@ -10,14 +10,14 @@ import { createPruner } from "../../../../src/features/lifecycle/retention/prune
 import { fillSearchIndex } from "../../../../src/features/runs/search/indexer.ts";
 import { jobLogs, jobs, type NewJob } from "../../../../src/platform/queue/tables.ts";
 import { features } from "../../../../src/server/features.ts";
-import { newPlace, type Place } from "../../../cli/program.ts";
-import { contents } from "../../../database/backup/backup-setup.ts";
+import { type CliEnvironment, createCliEnvironment } from "../../../cli/program.ts";
+import { readTables } from "../../../database/backup/backup-setup.ts";
 import {
   type Ask,
   createDatabase,
+  createTemporaryFolder,
   deploy,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
 } from "../../../support/harness.ts";
@@ -30,7 +30,7 @@ const TABLES = listJobTables(features);
 const CHOSEN = "ffffffff-0000-4000-8000-000000000001";
 const DAY_MS = 86_400_000;
 
-let place: Place;
+let place: CliEnvironment;
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let server: TestServer;
 let ask: Ask;
@@ -111,8 +111,8 @@ const describeIndexes = async () =>
 
 describe.skipIf(!postgres)("jobs in monthly partitions", () => {
   beforeAll(async () => {
-    place = newPlace();
-    data_dir = openFolder("svc-months-");
+    place = createCliEnvironment();
+    data_dir = createTemporaryFolder("svc-months-");
     database = await createDatabase(postgres!, "migrated");
     server = await startTestServer({ data_dir, database_url: database.url, retention_s: 0 });
     ({ ask, token } = await server.workspace());
@@ -158,13 +158,13 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     const early = await partition();
     expect([early.code, early.err]).toEqual([1, expect.stringContaining("a server works on this database")]);
     await server.stop();
-    const rows_before = await contents("", database.url);
+    const rows_before = await readTables("", database.url);
     const done = await partition();
     expect([done.code, JSON.parse(done.out)]).toEqual([
       0,
       expect.objectContaining({ tables: TABLES.length, months: 6, rows: expect.any(Number) }),
     ]);
-    expect(await contents("", database.url)).toEqual(rows_before);
+    expect(await readTables("", database.url)).toEqual(rows_before);
     const again = await partition();
     expect([again.code, JSON.parse(again.out)]).toEqual([0, expect.objectContaining({ tables: 0, rows: 0 })]);
     await start();
@@ -194,7 +194,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     const target = await createDatabase(postgres!);
     const restored = await place.svc(["restore", file], { env: { DATABASE_URL: target.url } });
     expect([restored.code, restored.out]).toEqual([0, expect.stringContaining("restored")]);
-    const [there, here] = [await contents("", target.url), await contents("", database.url)];
+    const [there, here] = [await readTables("", target.url), await readTables("", database.url)];
     for (const { table } of TABLES) expect(there[table]).toEqual(here[table]!);
     await target.drop();
   });

@@ -17,7 +17,7 @@ import {
   type NewJob,
 } from "../../../../src/platform/queue/tables.ts";
 import { deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { ago, DAY_S, KEPT, pass, prune } from "./retention-setup.ts";
+import { advanceClock, DAY_S, prune, RETENTION, secondsAgo } from "./retention-setup.ts";
 
 const job = (id: string, more: Partial<NewJob> = {}): NewJob => ({
   id,
@@ -28,9 +28,9 @@ const job = (id: string, more: Partial<NewJob> = {}): NewJob => ({
   created_by: "admin",
   permissioned_as: "u/admin",
   email: "admin_acme@example.org",
-  created_at: ago(30 * DAY_S),
-  scheduled_for: ago(30 * DAY_S),
-  completed_at: ago(30 * DAY_S),
+  created_at: secondsAgo(30 * DAY_S),
+  scheduled_for: secondsAgo(30 * DAY_S),
+  completed_at: secondsAgo(30 * DAY_S),
   tag: "bun",
   args: "{}",
   result: "1",
@@ -48,7 +48,7 @@ const idsOf = async ({ server }: TestServer) =>
 
 describe("a completed job", () => {
   test("is deleted after its retention, with its log and stream", async () => {
-    await using server = await startTestServer(KEPT);
+    await using server = await startTestServer(RETENTION);
     const { ask } = await server.workspace();
     const content = `export async function* main() {
       console.log("printed"); await Bun.sleep(700); console.log("again"); yield "streamed";
@@ -63,14 +63,14 @@ describe("a completed job", () => {
     expect((await db.read.select().from(jobLogs)).length).toBeGreaterThan(1);
     expect(await db.read.select().from(jobStreams)).toHaveLength(1);
 
-    pass(server, DAY_S - 60);
+    advanceClock(server, DAY_S - 60);
     const second = await run();
     await prune(server);
     expect(stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${first}`)).text)).toBe(
       "printed\nagain\n",
     );
 
-    pass(server, DAY_S + 60);
+    advanceClock(server, DAY_S + 60);
     await prune(server);
     expect((await ask("GET", `/w/acme/jobs_u/get/${first}`)).status).toBe(404);
     expect((await ask("GET", `/w/acme/jobs_u/get_logs/${first}`)).status).toBe(404);
@@ -82,10 +82,10 @@ describe("a completed job", () => {
   });
 
   test("is deleted with the values that scripts of its flow share", async () => {
-    await using server = await startTestServer(KEPT);
+    await using server = await startTestServer(RETENTION);
     await server.workspace();
     const { db } = server.server.app;
-    await store(server, [job("old"), job("young", { completed_at: ago(60) })]);
+    await store(server, [job("old"), job("young", { completed_at: secondsAgo(60) })]);
     const kept = ["old", "young"].map((job_id) => ({ job_id, key: "seen", value: 1 }));
     await db.write((tx) => tx.insert(flowUserStates).values(kept));
     await prune(server);
@@ -97,27 +97,27 @@ describe("a completed job", () => {
     await using server = await startTestServer({ retention_s: 0, audit_retention_s: 0 });
     await server.workspace();
     await store(server, [job("old")]);
-    pass(server, 5_000 * DAY_S);
+    advanceClock(server, 5_000 * DAY_S);
     await prune(server);
     expect(await idsOf(server)).toEqual(["old"]);
     expect((await server.server.app.db.read.select().from(auditLog)).length).toBeGreaterThan(0);
   });
 
   test("in any state and flow stays if it is unfinished, or has a recent or unfinished parent", async () => {
-    await using server = await startTestServer({ ...KEPT, workers: 1 });
+    await using server = await startTestServer({ ...RETENTION, workers: 1 });
     const unfinished = { completed_at: null, status: null, result: null } as const;
     const far = new Date(Date.now() + 365 * DAY_S * 1000);
     const running = { ...unfinished, state: "running", worker: "another", last_ping: new Date() } as const;
     const stays: NewJob[] = [
       job("queued", { ...unfinished, state: "queued", scheduled_for: far }),
       job("running", running),
-      job("young", { completed_at: ago(DAY_S - 60) }),
+      job("young", { completed_at: secondsAgo(DAY_S - 60) }),
       job("of-running", { parent_job: "running" }),
       job("of-queued", { root_job: "queued" }),
       job("of-young", { parent_job: "gone", root_job: "young" }),
     ];
     const goes: NewJob[] = [
-      job("old", { completed_at: ago(DAY_S + 60) }),
+      job("old", { completed_at: secondsAgo(DAY_S + 60) }),
       job("failed", { status: "failure" }),
       job("canceled", { status: "canceled" }),
       job("of-old", { parent_job: "old", root_job: "old" }),
@@ -132,7 +132,7 @@ describe("a completed job", () => {
   });
 
   test("is deleted with a log of any size and number of pieces", async () => {
-    await using server = await startTestServer(KEPT);
+    await using server = await startTestServer(RETENTION);
     const { db } = server.server.app;
     const piece = (job_id: string, seq: number, content: string) => ({ job_id, seq, content });
     const pieces = [
@@ -155,7 +155,7 @@ describe("a completed job", () => {
 });
 
 test("cached results, idempotency keys, variables and audit rows are deleted after their retention", async () => {
-  await using server = await startTestServer(KEPT);
+  await using server = await startTestServer(RETENTION);
   const { db } = server.server.app;
   const soon = new Date(Date.now() + 60_000);
   const cached = (key: string, expires_at: Date) => ({ key, workspace_id: "acme", result: "1", expires_at });
@@ -188,20 +188,20 @@ test("cached results, idempotency keys, variables and audit rows are deleted aft
   const many = Array.from({ length: 600 }, (_, n) => n);
   await db.write(async (tx) => {
     await tx.delete(auditLog);
-    const keys = [...many.map((n) => cached(`old-${n}`, ago(n))), cached("new", soon)];
+    const keys = [...many.map((n) => cached(`old-${n}`, secondsAgo(n))), cached("new", soon)];
     await tx.insert(jobCache).values(keys);
     await tx
       .insert(idempotencyKeys)
       .values([
-        ...many.map((n) => idempotent(`old-${n}`, ago(DAY_S + n))),
-        idempotent("new", ago(DAY_S - 60)),
+        ...many.map((n) => idempotent(`old-${n}`, secondsAgo(DAY_S + n))),
+        idempotent("new", secondsAgo(DAY_S - 60)),
       ]);
     await tx
       .insert(variables)
-      .values([variable("u/a/old", ago(1)), variable("u/a/new", soon), variable("u/a/lasting", null)]);
+      .values([variable("u/a/old", secondsAgo(1)), variable("u/a/new", soon), variable("u/a/lasting", null)]);
     await tx
       .insert(auditLog)
-      .values([...many.map(() => audited("old", ago(3 * DAY_S))), audited("new", ago(DAY_S))]);
+      .values([...many.map(() => audited("old", secondsAgo(3 * DAY_S))), audited("new", secondsAgo(DAY_S))]);
   });
   await prune(server);
   expect((await db.read.select().from(jobCache)).map(({ key }) => key)).toEqual(["new"]);
@@ -212,7 +212,7 @@ test("cached results, idempotency keys, variables and audit rows are deleted aft
 });
 
 test("10,000 jobs are deleted while the server responds, also by two pruners, and the file shrinks", async () => {
-  await using server = await startTestServer(KEPT);
+  await using server = await startTestServer(RETENTION);
   const { ask } = await server.workspace();
   const { db } = server.server.app;
   await deploy(ask, "acme", "u/admin/fine", "export const main = (n: number) => n + 1");
@@ -235,7 +235,7 @@ test("10,000 jobs are deleted while the server responds, also by two pruners, an
     connection.close();
     expect(size()).toBeGreaterThan(20_000_000);
   }
-  pass(server, 2 * DAY_S);
+  advanceClock(server, 2 * DAY_S);
   let pruning = true;
   const pruned = Promise.all([prune(server), prune(server)]).finally(() => {
     pruning = false;

@@ -14,7 +14,7 @@ import {
   until,
 } from "../../../support/harness.ts";
 import { installClients } from "../../../support/peers/package-clients.ts";
-import { ago, DAY_S, HOUR_S, KEPT, pass, prune } from "./retention-setup.ts";
+import { advanceClock, DAY_S, HOUR_S, prune, RETENTION, secondsAgo } from "./retention-setup.ts";
 
 /** They install one function, for either language. */
 const CLIENTS = {
@@ -39,7 +39,7 @@ describe("files of versions", () => {
     until(() => (server.app.runner.stats().idle === 0 ? true : undefined), "warm processes to end");
 
   test("are deleted with their dependencies when unused, and recreated on demand", async () => {
-    await using server = await startTestServer({ ...KEPT, child_idle_s: 0.1 });
+    await using server = await startTestServer({ ...RETENTION, child_idle_s: 0.1 });
     const { ask } = await server.workspace();
     const content = 'import isNumber from "is-number"; export const main = () => isNumber(1)';
     const hash = await deploy(ask, "acme", "u/admin/depends", content);
@@ -52,7 +52,7 @@ describe("files of versions", () => {
     expect(existsSync(folderOf(server, hash))).toBe(true);
     expect(readdirSync(dependencies)).toEqual([installed!]);
 
-    pass(server, DAY_S + 60);
+    advanceClock(server, DAY_S + 60);
     await prune(server);
     expect(existsSync(folderOf(server, hash))).toBe(false);
     expect(readdirSync(dependencies)).toEqual([]);
@@ -61,7 +61,7 @@ describe("files of versions", () => {
   }, 60_000);
 
   test("are kept while a process runs them", async () => {
-    await using server = await startTestServer(KEPT);
+    await using server = await startTestServer(RETENTION);
     const { ask } = await server.workspace();
     // What it will load later it needs on disk: a module of its own, and a package.
     const later = `export const mark = "there";
@@ -71,7 +71,7 @@ describe("files of versions", () => {
     const warm = await deploy(ask, "acme", "u/admin/warm", later);
     const idle = await deploy(ask, "acme", "u/admin/idle", "export const main = () => 1");
     expect((await call(ask, "warm", { late: false })).json()).toEqual([]);
-    pass(server, DAY_S + 60);
+    advanceClock(server, DAY_S + 60);
     await prune(server);
     expect([warm, idle].map((hash) => existsSync(folderOf(server, hash)))).toEqual([true, false]);
     expect((await call(ask, "warm", { late: true })).json()).toEqual(["there", true]);
@@ -87,18 +87,18 @@ describe("files of versions", () => {
     const before = process.env.PATH;
     process.env.PATH = clients.path;
     try {
-      await using server = await startTestServer({ ...KEPT, child_idle_s: 0.1 });
+      await using server = await startTestServer({ ...RETENTION, child_idle_s: 0.1 });
       const { ask } = await server.workspace();
       const hash = await deploy(ask, "acme", `u/admin/${client}`, content, { language });
       expect((await call(ask, client)).json()).toBe("hello");
       await noneWarm(server);
-      const later = ago(-2 * DAY_S);
+      const later = secondsAgo(-2 * DAY_S);
       utimesSync(folderOf(server, hash), later, later);
-      pass(server, DAY_S + 60);
+      advanceClock(server, DAY_S + 60);
       await prune(server);
       expect((await call(ask, client)).json()).toBe("hello");
       await noneWarm(server);
-      pass(server, 4 * DAY_S);
+      advanceClock(server, 4 * DAY_S);
       await prune(server);
       expect(readdirSync(join(server.data_dir, "runner/dependencies"))).toEqual([]);
     } finally {
@@ -109,7 +109,7 @@ describe("files of versions", () => {
   // The files are the same with either database; only the embedded one is found again in the folder.
   test.skipIf(dialect !== "sqlite")("are known to be in use by the server that comes after", async () => {
     const data_dir = await mkdtemp(join(tmpdir(), "svc-files-"));
-    const first = await startTestServer({ ...KEPT, data_dir });
+    const first = await startTestServer({ ...RETENTION, data_dir });
     const { ask, token } = await first.workspace();
     const folders: Record<string, string> = {};
     for (const name of ["unused", "used", "new"]) {
@@ -118,10 +118,10 @@ describe("files of versions", () => {
       await expectOk(call(ask, name));
     }
     await first.stop();
-    const long = ago(10 * DAY_S);
+    const long = secondsAgo(10 * DAY_S);
     for (const name of ["unused", "used"]) utimesSync(folders[name]!, long, long);
 
-    const second = await startTestServer({ ...KEPT, data_dir, child_idle_s: 0.1 });
+    const second = await startTestServer({ ...RETENTION, data_dir, child_idle_s: 0.1 });
     await expectOk(call(second.as(token), "used"));
     await noneWarm(second);
     await prune(second);

@@ -8,10 +8,10 @@ let bucket: Bucket;
 export let admin: Ask;
 export let dev: Ask;
 
-export const w = "/w/acme/workspaces";
+export const WORKSPACES = "/w/acme/workspaces";
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openWorkspaceSettings(): void {
+export function setUpWorkspaceSettings(): void {
   beforeAll(async () => {
     [server, bucket] = await Promise.all([startTestServer({ allowed_targets: "127.0.0.1" }), startBucket()]);
     admin = (await server.workspace()).ask;

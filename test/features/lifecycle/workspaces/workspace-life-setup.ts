@@ -29,7 +29,7 @@ export async function rowsOf(id: string): Promise<Record<string, number>> {
 }
 
 /** A workspace with something in every table that there is a way to. */
-export async function furnished(id: string): Promise<{ ask: Ask; bound: string }> {
+export async function createFilledWorkspace(id: string): Promise<{ ask: Ask; bound: string }> {
   const { ask } = await server.workspace(id);
   const dev = await server.member(id, `dev_${id}`);
   const w = `/w/${id}`;
@@ -116,7 +116,7 @@ export async function furnished(id: string): Promise<{ ask: Ask; bound: string }
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openWorkspaceLife(): void {
+export function setUpWorkspaceLife(): void {
   beforeAll(async () => {
     server = await startTestServer();
     root = (await server.user("root", { super_admin: true })).ask;

@@ -14,13 +14,20 @@ import { schedules } from "../../../../src/features/triggers/schedules/tables.ts
 import { jobLogs, jobs } from "../../../../src/platform/queue/tables.ts";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
 import { tablesOfWorkspaces } from "../../../support/tables.ts";
-import { furnished, HELLO, openWorkspaceLife, root, rowsOf, server } from "./workspace-life-setup.ts";
+import {
+  createFilledWorkspace,
+  HELLO,
+  root,
+  rowsOf,
+  server,
+  setUpWorkspaceLife,
+} from "./workspace-life-setup.ts";
 
-openWorkspaceLife();
+setUpWorkspaceLife();
 
 describe("an archived workspace", () => {
   test("denies access and runs nothing, webhooks included, until it is restored", async () => {
-    const { ask, bound } = await furnished("closed");
+    const { ask, bound } = await createFilledWorkspace("closed");
     const dev = server.as(bound);
     const running = (await expectOk(ask("POST", "/w/closed/jobs/run/p/u/admin/sleep", {}))).text;
     const later = (
@@ -99,7 +106,7 @@ describe("an archived workspace", () => {
 
 describe("a deleted workspace", () => {
   test("leaves nothing in any table nor on the disk, and nothing running", async () => {
-    const { ask, bound } = await furnished("gone");
+    const { ask, bound } = await createFilledWorkspace("gone");
     await expectOk(ask("POST", "/w/gone/jobs/run_wait_result/p/u/admin/hello", {}));
     await fillSearchIndex(server.server.app, new Date(Date.now() + 120_000));
     await expectOk(ask("POST", "/w/gone/jobs/run/p/u/admin/sleep", {}));
@@ -156,7 +163,7 @@ describe("a deleted workspace", () => {
 
 describe("a changed id", () => {
   test("applies to everything: rows, secrets, files, tokens, waiting jobs", async () => {
-    const { ask, bound } = await furnished("before");
+    const { ask, bound } = await createFilledWorkspace("before");
     const other = await server.workspace("points-there");
     await expectOk(other.ask("POST", "/w/points-there/workspaces/edit_deploy_to", { deploy_to: "before" }));
     const waits = (

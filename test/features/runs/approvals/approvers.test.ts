@@ -5,51 +5,54 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDatabase, expectOk, startTestServer } from "../../../support/harness.ts";
 import {
-  after,
   ann,
   ask,
-  asks,
-  ended,
-  get,
+  awaitApprovalStep,
+  awaitFlowEnd,
+  createApprovalStep,
+  getPublicJob,
+  getResumeUrls,
   jobs,
   js,
   nobody,
-  open,
-  openApprovals,
+  PUBLIC_JOBS,
   script,
   server,
-  start,
+  setUpApprovals,
+  startFlow,
+  stepAfterApproval,
   token,
-  urls,
-  waiting,
 } from "./approvals-setup.ts";
 
-openApprovals();
+setUpApprovals();
 
 describe("an owner", () => {
   test("approves without a link; others may not", async () => {
-    const flow = await start([asks(), after]);
-    await waiting(flow);
+    const flow = await startFlow([createApprovalStep(), stepAfterApproval]);
+    await awaitApprovalStep(flow);
     expect((await nobody("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(401);
     expect((await ann("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(404);
     expect((await ask("POST", `${jobs}/flow/resume/${flow}`, { by: "owner" })).status).toBe(201);
-    expect((await ended(flow)).result).toMatchObject({ resume: { by: "owner" }, approvers: ["admin"] });
+    expect((await awaitFlowEnd(flow)).result).toMatchObject({
+      resume: { by: "owner" },
+      approvers: ["admin"],
+    });
     expect((await ask("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(409);
   });
 
   test("gets an error if nothing waits", async () => {
-    const flow = await start([script("a", "export const main = () => 1")]);
-    await ended(flow);
+    const flow = await startFlow([script("a", "export const main = () => 1")]);
+    await awaitFlowEnd(flow);
     expect((await ask("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(409);
-    const { modules } = (await get(flow)).flow_status;
+    const { modules } = (await getPublicJob(flow)).flow_status;
     expect((await ask("POST", `${jobs}/flow/resume/${modules[0].job}`, {})).status).toBe(400);
   });
 });
 
 describe("approvers", () => {
   async function linkOf(suspend: object) {
-    const flow = await start([asks(suspend), after]);
-    return { flow, ...(await urls(await waiting(flow), 1)) };
+    const flow = await startFlow([createApprovalStep(suspend), stepAfterApproval]);
+    return { flow, ...(await getResumeUrls(await awaitApprovalStep(flow), 1)) };
   }
 
   test("only logged-in users", async () => {
@@ -62,18 +65,18 @@ describe("approvers", () => {
     expect(await shown.text()).not.toContain("asks for approval");
     expect((await nobody("GET", resume.replace("/resume/", "/get_flow/"))).status).toBe(401);
     expect((await ann("POST", resume, {})).status).toBe(201);
-    expect((await ended(flow)).result.approvers).toEqual(["ann"]);
+    expect((await awaitFlowEnd(flow)).result.approvers).toEqual(["ann"]);
   });
 
   test("only members of groups, which an expression may compute", async () => {
     const everybody = await linkOf({ user_groups_required: js("[result === 'asked' ? 'all' : 'none']") });
     expect((await nobody("POST", everybody.resume, {})).status).toBe(401);
     expect((await ann("POST", everybody.resume, {})).status).toBe(201);
-    await ended(everybody.flow);
+    await awaitFlowEnd(everybody.flow);
     const few = await linkOf({ user_groups_required: { type: "static", value: ["board"] } });
     const refused = await ann("POST", few.resume, {});
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("board")]);
-    await expectOk(ask("POST", `${open}/queue/cancel/${few.flow}`, {}));
+    await expectOk(ask("POST", `${PUBLIC_JOBS}/queue/cancel/${few.flow}`, {}));
   });
 
   test("not the user who started the flow, nor their scripts", async () => {
@@ -91,31 +94,31 @@ describe("approvers", () => {
     const preview = { content, language: "bun", args: { url: `${server.url}/api${resume}` } };
     expect((await ann("POST", `${jobs}/run_wait_result/preview`, preview)).json()).toBe(403);
     expect((await ann("POST", resume, {})).status).toBe(201);
-    expect((await ended(flow)).success).toBe(true);
+    expect((await awaitFlowEnd(flow)).success).toBe(true);
   });
 });
 
 test("a signed link reads the flow, and who has approved", async () => {
-  const flow = await start([asks({ required_events: 2 }), after]);
-  const { resume } = await urls(await waiting(flow), 3, "Zoe");
+  const flow = await startFlow([createApprovalStep({ required_events: 2 }), stepAfterApproval]);
+  const { resume } = await getResumeUrls(await awaitApprovalStep(flow), 3, "Zoe");
   expect((await nobody("POST", resume, {})).status).toBe(201);
   const link = resume.replace("/resume/", "/get_flow/");
   const { job, approvers } = (await expectOk(nobody("GET", link))).json();
   expect(job).toMatchObject({ id: flow, job_kind: "flow" });
   expect(approvers).toEqual([{ resume_id: 3, approver: "Zoe" }]);
   expect((await nobody("GET", link.replace("Zoe", "Zoa"))).status).toBe(401);
-  await expectOk(ask("POST", `${open}/queue/cancel/${flow}`, {}));
+  await expectOk(ask("POST", `${PUBLIC_JOBS}/queue/cancel/${flow}`, {}));
 });
 
 test("answers leave audit rows", async () => {
   const rows = async (operation: string) =>
     (await ask("GET", `/w/acme/audit/list?operation=${operation}&per_page=1000`)).json();
-  const flow = await start([asks({ required_events: 2 }), after]);
-  const job = await waiting(flow);
-  const one = await urls(job, 1, "Ann");
+  const flow = await startFlow([createApprovalStep({ required_events: 2 }), stepAfterApproval]);
+  const job = await awaitApprovalStep(flow);
+  const one = await getResumeUrls(job, 1, "Ann");
   await expectOk(nobody("POST", one.resume, {}));
-  await expectOk(ask("POST", (await urls(job, 2)).cancel, {}));
-  await ended(flow);
+  await expectOk(ask("POST", (await getResumeUrls(job, 2)).cancel, {}));
+  await awaitFlowEnd(flow);
   const approved = (await rows("jobs.suspend_resume")).filter((row: any) => row.resource === flow);
   expect(approved).toMatchObject([
     { username: "anonymous", parameters: { step_job: job, resume_id: "1", approver: "Ann" } },
@@ -125,7 +128,7 @@ test("answers leave audit rows", async () => {
 });
 
 test("scripts of a flow share values", async () => {
-  const flow = await start([script("a", "export const main = () => 1")]);
+  const flow = await startFlow([script("a", "export const main = () => 1")]);
   const at = `${jobs}/flow/user_states/${flow}/key`;
   expect((await ask("GET", at)).json()).toBeNull();
   for (const value of [{ a: [1] }, "text", null, 7]) {
@@ -134,8 +137,8 @@ test("scripts of a flow share values", async () => {
     ).toBe(200);
     expect((await ask("GET", at)).json()).toEqual(value);
   }
-  const { flow_status } = await ended(flow);
-  expect((await get(flow)).flow_status.user_states).toEqual({ key: 7 });
+  const { flow_status } = await awaitFlowEnd(flow);
+  expect((await getPublicJob(flow)).flow_status.user_states).toEqual({ key: 7 });
   const step = flow_status.modules[0].job;
   expect((await ask("GET", `${jobs}/flow/user_states/${step}/key`)).status).toBe(404);
   expect((await ann("GET", at)).status).toBe(404);
@@ -163,16 +166,19 @@ describe("the page", () => {
     const others = `export const main = () => ({
       amount: 12, ann: "https://svc.example/api/w/acme/jobs_u/resume/1/2/3",
       all: [{ bob: "https://svc.example/approve/acme/1/2/3" }, "kept"] })`;
-    const flow = await start([asks({}, others), after]);
-    const { page } = await urls(await waiting(flow), 1);
+    const flow = await startFlow([createApprovalStep({}, others), stepAfterApproval]);
+    const { page } = await getResumeUrls(await awaitApprovalStep(flow), 1);
     const text = await (await fetch(page)).text();
     for (const shown of ["amount", "12", "kept"]) expect(text).toContain(shown);
     expect(text).not.toContain("svc.example");
   });
 
   test("shows the request with a form, and no active content", async () => {
-    const flow = await start([{ ...asks({ resume_form }, content), summary: evil }, after]);
-    const { page } = await urls(await waiting(flow), 1, evil);
+    const flow = await startFlow([
+      { ...createApprovalStep({ resume_form }, content), summary: evil },
+      stepAfterApproval,
+    ]);
+    const { page } = await getResumeUrls(await awaitApprovalStep(flow), 1, evil);
     const shown = await fetch(page);
     const text = await shown.text();
     expect(shown.status).toBe(200);
@@ -204,7 +210,7 @@ describe("the page", () => {
       "field more": '{"a":1}',
     });
     expect([answer.status, (await answer.text()).includes("Approved")]).toEqual([200, true]);
-    const { result } = await ended(flow);
+    const { result } = await awaitFlowEnd(flow);
     expect(result.resume).toEqual({ reason: "fine", amount: 3, urgent: true, size: 2, more: { a: 1 } });
     expect(result.approvers).toEqual([evil]);
     const late = await (await fetch(page)).text();
@@ -213,28 +219,30 @@ describe("the page", () => {
   });
 
   test("rejects without the form, and hides that if the flow says so", async () => {
-    const flow = await start([asks({ resume_form, hide_cancel: true }), after]);
-    const { page } = await urls(await waiting(flow), 1);
+    const flow = await startFlow([createApprovalStep({ resume_form, hide_cancel: true }), stepAfterApproval]);
+    const { page } = await getResumeUrls(await awaitApprovalStep(flow), 1);
     expect(await (await fetch(page)).text()).not.toContain(`value="reject"`);
     expect((await send(page, { answer: "reject" })).status).toBe(200);
-    expect((await ended(flow)).result.error.name).toBe("Disapproved");
+    expect((await awaitFlowEnd(flow)).result.error.name).toBe("Disapproved");
     expect((await fetch(page.replace(/[0-9a-f]{64}/, "0".repeat(64)))).status).toBe(401);
     expect((await fetch(page, { method: "DELETE" })).status).toBe(405);
   });
 
   test("knows the logged-in user, but not when another site sends the form", async () => {
-    const flow = await start([asks({ user_auth_required: true }), after]);
-    const { page } = await urls(await waiting(flow), 1);
+    const flow = await startFlow([createApprovalStep({ user_auth_required: true }), stepAfterApproval]);
+    const { page } = await getResumeUrls(await awaitApprovalStep(flow), 1);
     const cookie = `token=${token}`;
     const foreign = await send(page, { answer: "approve" }, { cookie, "sec-fetch-site": "cross-site" });
     expect(foreign.status).toBe(401);
     expect((await send(page, { answer: "approve" }, { cookie })).status).toBe(200);
-    expect((await ended(flow)).result.approvers).toEqual(["admin"]);
+    expect((await awaitFlowEnd(flow)).result.approvers).toEqual(["admin"]);
   });
 });
 
 test("the approval times out", async () => {
-  const { error } = (await ended(await start([asks({ timeout: 1 }), after]))).result;
+  const { error } = (
+    await awaitFlowEnd(await startFlow([createApprovalStep({ timeout: 1 }), stepAfterApproval]))
+  ).result;
   expect(error).toMatchObject({ name: "ApprovalTimeout", step_id: "a" });
 });
 
@@ -247,10 +255,10 @@ test("a flow that waits for approval is approved after a restart", async () => {
   try {
     const first = await startTestServer(where);
     const { ask: admin, token: secret } = await first.workspace();
-    const value = { modules: [asks({ required_events: 2 }), after] };
+    const value = { modules: [createApprovalStep({ required_events: 2 }), stepAfterApproval] };
     await expectOk(admin("POST", "/w/acme/flows/create", { path: "u/admin/flow", summary: "", value }));
     const flow = (await expectOk(admin("POST", `${jobs}/run/f/u/admin/flow`, {}))).text;
-    const job = await waiting(flow, admin);
+    const job = await awaitApprovalStep(flow, admin);
     const link = async (id: number) => {
       const { resume } = (await expectOk(admin("GET", `${jobs}/resume_urls/${job}/${id}`))).json();
       return resume.slice(`${first.url}/api`.length) as string;
@@ -260,7 +268,7 @@ test("a flow that waits for approval is approved after a restart", async () => {
     await first.stop();
     const second = await startTestServer(where);
     await expectOk(second.as(undefined)("POST", two, { n: 2 }));
-    const { result } = await ended(flow, second.as(secret));
+    const { result } = await awaitFlowEnd(flow, second.as(secret));
     expect(result).toMatchObject({ resumes: [{ n: 1 }, { n: 2 }], a: "asked" });
     await second.stop();
   } finally {

@@ -14,10 +14,10 @@ export const runs = async (ask: Ask, target: string, x: unknown) => {
   const answer = await ask("POST", `/w/acme/jobs/run_wait_result/${target}`, { x });
   return [answer.status, answer.status === 200 ? answer.json().x : answer.text];
 };
-export const says = (text: string) => expect.stringContaining(text);
+export const containsText = (text: string) => expect.stringContaining(text);
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openCallers(): void {
+export function setUpCallers(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask: admin } = await server.workspace());

@@ -1,9 +1,9 @@
 /** Preprocessors that are wrong, fail, or get what they did not ask for. */
 import { describe, expect, test } from "bun:test";
 import { deploy } from "../../../support/harness.ts";
-import { ask, openPreprocessors, run } from "./preprocessors-setup.ts";
+import { ask, run, setUpPreprocessors } from "./preprocessors-setup.ts";
 
-openPreprocessors();
+setUpPreprocessors();
 
 describe("invalid preprocessors", () => {
   const python = { language: "python3" };

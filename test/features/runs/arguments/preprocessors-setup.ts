@@ -18,7 +18,7 @@ export async function run(path: string, body: unknown, query = ""): Promise<any>
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openPreprocessors(): void {
+export function setUpPreprocessors(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask, token } = await server.workspace());

@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
-import { ask, completed, openPreprocessors, run, server, token } from "./preprocessors-setup.ts";
+import { ask, completed, run, server, setUpPreprocessors, token } from "./preprocessors-setup.ts";
 
-openPreprocessors();
+setUpPreprocessors();
 
 const stored = async (id: string) => {
   const [row] = await server.server.app.db.read

@@ -1,8 +1,8 @@
 /** Loops and branches of flows, one after another and side by side. */
 import { describe, expect, test } from "bun:test";
-import { js, openFlowRuns, result, script } from "./flow-runs-setup.ts";
+import { js, result, script, setUpFlowRuns } from "./flow-runs-setup.ts";
 
-openFlowRuns();
+setUpFlowRuns();
 
 describe("loops and branches", () => {
   const loop = (value: object, more: object = {}) => ({

@@ -20,7 +20,7 @@ export async function push(modules: object[], more: object = {}): Promise<string
 }
 export const start = async (path: string, args: object = {}) =>
   (await expectOk(on.ask("POST", `${jobs}/run/f/${path}`, args))).text;
-export async function ran(modules: object[], args: object = {}, more: object = {}): Promise<any> {
+export async function runFlow(modules: object[], args: object = {}, more: object = {}): Promise<any> {
   return on.completed(await start(await push(modules, more), args));
 }
 
@@ -30,7 +30,7 @@ export const loop = (id: string, modules: object[], more: object = {}) => ({
 });
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openResults(): void {
+export function setUpResults(): void {
   beforeAll(async () => {
     on = await startStreaming();
   });

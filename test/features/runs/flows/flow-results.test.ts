@@ -3,9 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
 import { expectOk, until } from "../../../support/harness.ts";
-import { jobs, js, loop, on, openResults, push, ran, script, start } from "./flow-results-setup.ts";
+import { jobs, js, loop, on, push, runFlow, script, setUpResults, start } from "./flow-results-setup.ts";
 
-openResults();
+setUpResults();
 
 const resultOf = (id: string, step: string, query = "") =>
   on.ask("GET", `${jobs}/result_by_id/${id}/${step}${query}`);
@@ -56,7 +56,7 @@ async function untilRunning(id: string, step: string): Promise<any> {
 
 test("the jobs of a run are listed with their steps and iterations, of all or a part of it", async () => {
   const nested = loop("l", [loop("m", [script("x", "export const main = () => 'a long text'")])]);
-  const job = await ran([script("a", "export const main = () => 1"), nested], { items: [1, 2] });
+  const job = await runFlow([script("a", "export const main = () => 1"), nested], { items: [1, 2] });
   const listed = async (id: string) =>
     (await expectOk(on.ask("GET", `${jobs}/flow/steps/${id}`))).json() as any;
   const told = await listed(job.id);
@@ -78,7 +78,7 @@ test("the jobs of a run are listed with their steps and iterations, of all or a 
 });
 
 test("the results of others are not returned", async () => {
-  const job = await ran([script("a", "export const main = () => 1")]);
+  const job = await runFlow([script("a", "export const main = () => 1")]);
   const other = await on.server.member("acme", "otto");
   expect((await other.ask("GET", `${jobs}/result_by_id/${job.id}/a`)).status).toBe(404);
   expect((await other.ask("POST", `${jobs}/restart/f/${job.id}/from/a`, {})).status).toBe(404);
@@ -109,7 +109,10 @@ describe("results by id", () => {
       [[ten], "[results.unknown, results.nobody?.x ?? 7, results.last]", [null, 7, null]],
     ];
     for (const [modules, expr, expected] of WAYS) {
-      expect([expr, (await ran([...modules, read("last", expr)], args)).result]).toEqual([expr, expected]);
+      expect([expr, (await runFlow([...modules, read("last", expr)], args)).result]).toEqual([
+        expr,
+        expected,
+      ]);
     }
   });
 
@@ -138,7 +141,7 @@ describe("results by id", () => {
 
 test("the labels of a flow's result are its job's, each once", async () => {
   const labelled = script("a", "export const main = () => ({ wm_labels: ['red', 'blue', 'red'] })");
-  expect(await ran([labelled])).toMatchObject({ labels: ["red", "blue"] });
+  expect(await runFlow([labelled])).toMatchObject({ labels: ["red", "blue"] });
 });
 
 test("a failure beside others lets them end, and leaves the list so far", async () => {
@@ -170,14 +173,14 @@ test.each(["result", "previous_result"])(
     const before = script("a", "export const main = () => [1, 2]");
     const times = script("x", "export const main = (v: number) => v * 3", { v: js("flow_input.iter.value") });
     const over = { id: "l", value: { type: "forloopflow", iterator: js(name), modules: [times] } };
-    expect((await ran([before, over])).result).toEqual([3, 6]);
+    expect((await runFlow([before, over])).result).toEqual([3, 6]);
     const chosen = script("y", "export const main = () => 'chosen'");
     const other = script("z", "export const main = () => 'other'");
     const branches = [{ expr: `${name}.length === 2`, modules: [chosen] }];
     const one = { id: "b", value: { type: "branchone", branches, default: [other] } };
-    expect((await ran([before, one])).result).toBe("chosen");
+    expect((await runFlow([before, one])).result).toBe("chosen");
     // Before the first step, it is the input of the flow.
     const first = { ...over, value: { ...over.value, iterator: js(`${name}.items`) } };
-    expect((await ran([first], { items: [5] })).result).toEqual([15]);
+    expect((await runFlow([first], { items: [5] })).result).toEqual([15]);
   },
 );

@@ -32,7 +32,7 @@ export async function result(modules: object[], args: object = {}, more: object 
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openFlowRuns(): void {
+export function setUpFlowRuns(): void {
   beforeAll(async () => {
     server = await startTestServer({ workers: 4 });
     ({ ask } = await server.workspace());

@@ -6,15 +6,15 @@ import {
   jobs,
   js,
   nextNumber,
-  openFlowRuns,
   push,
   result,
   run,
   script,
   server,
+  setUpFlowRuns,
 } from "./flow-runs-setup.ts";
 
-openFlowRuns();
+setUpFlowRuns();
 
 const fixed = (value: unknown) => ({ type: "static", value });
 

@@ -1,9 +1,9 @@
 /** Runs that begin at a step of another run, with the results of the steps before. */
 import { describe, expect, test } from "bun:test";
 import { expectOk, until } from "../../../support/harness.ts";
-import { jobs, js, loop, on, openResults, push, ran, script, start } from "./flow-results-setup.ts";
+import { jobs, js, loop, on, push, runFlow, script, setUpResults, start } from "./flow-results-setup.ts";
 
-openResults();
+setUpResults();
 
 /** Counts its runs, in a child of its own. */
 const counting = (id: string, more = "") =>
@@ -23,7 +23,7 @@ describe("a run from a step of another run on", () => {
       p: js("previous_result"),
       x: js("flow_input.x"),
     });
-    const first = await ran([stamp, script("b", "export const main = () => crypto.randomUUID()"), both], {
+    const first = await runFlow([stamp, script("b", "export const main = () => crypto.randomUUID()"), both], {
       x: 1,
     });
     const [a, b] = first.result;
@@ -81,7 +81,7 @@ describe("a run from a step of another run on", () => {
     ],
   ])("from the third %s on", async (_, module) => {
     const last = script("z", "export const main = (all: unknown) => all", { all: js("results.l") });
-    const first = await ran([module, last], { items: [1, 2, 3] });
+    const first = await runFlow([module, last], { items: [1, 2, 3] });
     const again = await restarted(first.id, "l/2");
     expect(again.result.slice(0, 2)).toEqual(first.result.slice(0, 2));
     expect(again.result).toHaveLength(3);
@@ -119,7 +119,7 @@ describe("a run from a step of another run on", () => {
     expect(again.result).toEqual(result);
     expect((await restarted(again.id, "told")).result).toEqual(result);
 
-    const refused = await ran([asking({ timeout: 0, continue_on_disapprove_timeout: true }), told]);
+    const refused = await runFlow([asking({ timeout: 0, continue_on_disapprove_timeout: true }), told]);
     expect(refused.result[0].error.name).toBe("ApprovalTimeout");
     expect((await restarted(refused.id, "told")).result).toEqual(refused.result);
   });
@@ -128,8 +128,11 @@ describe("a run from a step of another run on", () => {
     const waiting = await start(await push([asking(), told]));
     await untilAsked(waiting);
     await expectOk(on.ask("POST", `${jobs}_u/queue/cancel/${waiting}`, {}));
-    const late = await ran([asking({ timeout: 0 }), told]);
-    const failed = await ran([script("bad", "export const main = () => { throw new Error('no') }"), told]);
+    const late = await runFlow([asking({ timeout: 0 }), told]);
+    const failed = await runFlow([
+      script("bad", "export const main = () => { throw new Error('no') }"),
+      told,
+    ]);
     const gone = [
       [waiting, "step ask was not approved"],
       [late.id, "step ask failed"],
@@ -140,13 +143,13 @@ describe("a run from a step of another run on", () => {
       expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
     }
     const goes_on = script("bad", "export const main = () => { throw new Error('no') }");
-    const passed = await ran([{ ...goes_on, continue_on_error: true }, told]);
+    const passed = await runFlow([{ ...goes_on, continue_on_error: true }, told]);
     expect((await restarted(passed.id, "told")).success).toBe(true);
   });
 
   test("is rejected if there is nothing to continue from", async () => {
     const fails = script("b", "export const main = () => { throw new Error('no') }");
-    const job = await ran([loop("l", [stampOf("x")]), fails, counting("c")], { items: [1] });
+    const job = await runFlow([loop("l", [stampOf("x")]), fails, counting("c")], { items: [1] });
     const cases: [from: string, says: string][] = [
       ["zzz", "no step zzz"],
       ["x", "no step x"],

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobStreams, jobs } from "../../../../src/platform/queue/tables.ts";
-import { allEvents, logged, reader, streamed } from "../../../support/event-stream.ts";
+import { allEvents, joinLogs, reader, streamed } from "../../../support/event-stream.ts";
 import { type Ask, expectOk, until } from "../../../support/harness.ts";
 import { type Streaming, startStreaming } from "../../../support/streaming.ts";
 
@@ -38,7 +38,7 @@ describe("following a job", () => {
         await on.follow(id, `stream_offset=${offset}&log_offset=${head + offset}`),
       ]) {
         const events = await allEvents(response);
-        expect([offset, streamed(events), logged(events)]).toEqual([offset, rest, rest]);
+        expect([offset, streamed(events), joinLogs(events)]).toEqual([offset, rest, rest]);
         for (const [name, length] of [
           ["stream_offset", text.length],
           ["log_offset", head + text.length],
@@ -105,14 +105,14 @@ describe("following a job", () => {
     for (const [index, offset] of places.entries()) {
       const events = [...begun[index]!, ...(await readers[index]!.rest())];
       expect(streamed(events) === `${stream}the end`.slice(offset)).toBe(true);
-      expect(logged(events) === log.slice(Math.min(offset, log.length))).toBe(true);
+      expect(joinLogs(events) === log.slice(Math.min(offset, log.length))).toBe(true);
       expect(events.at(-1)).toMatchObject({ completed: true });
       expect(Math.max(...events.map((event) => event.new_result_stream?.length ?? 0))).toBeLessThan(70_000);
     }
     const later = await allEvents(await on.follow(id, "only_result=true&no_logs=true"));
     expect(streamed(later) === `${stream}the end`).toBe(true);
     expect(later.at(-1)!.only_result === `${stream}the end`).toBe(true);
-    expect(logged(later)).toBe("");
+    expect(joinLogs(later)).toBe("");
   }, 60_000);
 
   test("many concurrent callers get the same response", async () => {

@@ -1,7 +1,7 @@
 /** Result streams of scripts in every language, and the stored stream after the job's end. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { allEvents, logged, reader, streamed } from "../../../support/event-stream.ts";
+import { allEvents, joinLogs, reader, streamed } from "../../../support/event-stream.ts";
 import { expectOk } from "../../../support/harness.ts";
 import { type Streaming, startStreaming } from "../../../support/streaming.ts";
 
@@ -171,7 +171,7 @@ async def main():
     // Nothing of a stream is log, and who comes later finds the same.
     const later = await allEvents(await on.follow(id));
     expect(streamed(later)).toBe(stream);
-    expect(logged(later)).not.toContain("WM_STREAM");
+    expect(joinLogs(later)).not.toContain("WM_STREAM");
     expect(later.at(-1)!.job).toMatchObject({
       type: "CompletedJob",
       success: true,

@@ -1,6 +1,6 @@
 /** run_and_stream: the call that makes a job and streams it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { allEvents, logged, reader, streamed } from "../../../support/event-stream.ts";
+import { allEvents, joinLogs, reader, streamed } from "../../../support/event-stream.ts";
 import { until } from "../../../support/harness.ts";
 import { type Streaming, startStreaming } from "../../../support/streaming.ts";
 
@@ -29,7 +29,7 @@ describe("run_and_stream", () => {
     expect(after.at(-1)).toMatchObject({ type: "update", completed: true, only_result: "one\ntwo\n" });
     expect([...before, ...after].filter((event) => event.completed)).toHaveLength(1);
     expect([...before, ...after].every((event) => event.type === "update")).toBe(true);
-    expect(logged([...before, ...after])).toBe("");
+    expect(joinLogs([...before, ...after])).toBe("");
   });
 
   test("produces its chunks also while the script blocks its thread", async () => {

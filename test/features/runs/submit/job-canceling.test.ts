@@ -1,9 +1,9 @@
 /** Jobs that are canceled: queued, running, several at once. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
-import { ask, completed, openJobs, server } from "./jobs-setup.ts";
+import { ask, completed, server, setUpJobs } from "./jobs-setup.ts";
 
-openJobs();
+setUpJobs();
 
 beforeAll(async () => {
   const content = "export const main = (name: string) => ({ name })";

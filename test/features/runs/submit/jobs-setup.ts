@@ -13,7 +13,7 @@ export async function completed(id: string): Promise<any> {
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openJobs(): void {
+export function setUpJobs(): void {
   beforeAll(async () => {
     server = await startTestServer({ max_result_mb: 20 });
     ({ ask } = await server.workspace());

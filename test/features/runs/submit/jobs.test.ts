@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import { deploy, expectOk } from "../../../support/harness.ts";
-import { ask, completed, openJobs, server } from "./jobs-setup.ts";
+import { ask, completed, server, setUpJobs } from "./jobs-setup.ts";
 
-openJobs();
+setUpJobs();
 
 const call = (path: string, args: unknown = {}, query = "") =>
   ask("POST", `/w/acme/jobs/run_wait_result/p/${path}${query}`, args);

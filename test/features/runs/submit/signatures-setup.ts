@@ -11,7 +11,7 @@ let token: string;
 export const SECRET = "it's a secret to everybody";
 export const KEY = Buffer.from("a key of some thirty-two bytes..");
 
-export const now = () => Math.floor(Date.now() / 1000);
+export const nowInSeconds = () => Math.floor(Date.now() / 1000);
 
 export const variable = (path: string, value: string, more: object = {}) =>
   expectOk(
@@ -46,7 +46,7 @@ interface Scheme {
   timed?: true;
 }
 
-export const schemes: Record<string, Scheme> = {
+export const SCHEMES: Record<string, Scheme> = {
   github: {
     rule: { scheme: "github", secret: "u/admin/secret" },
     sign: (body, { key = SECRET } = {}) => ({ "x-hub-signature-256": `sha256=${hex(key, body)}` }),
@@ -54,7 +54,7 @@ export const schemes: Record<string, Scheme> = {
   },
   stripe: {
     rule: { scheme: "stripe", secret: "u/admin/secret" },
-    sign: (body, { key = SECRET, at = now() } = {}) => ({
+    sign: (body, { key = SECRET, at = nowInSeconds() } = {}) => ({
       // The digest of a secret that is being replaced may stand beside that of the new one; v0 is for tests.
       "stripe-signature": `t=${at},v1=${hex("old", `${at}.`, body)},v1=${hex(key, `${at}.`, body)},v0=00`,
     }),
@@ -63,7 +63,7 @@ export const schemes: Record<string, Scheme> = {
   },
   slack: {
     rule: { scheme: "slack", secret: "u/admin/secret" },
-    sign: (body, { key = SECRET, at = now() } = {}) => ({
+    sign: (body, { key = SECRET, at = nowInSeconds() } = {}) => ({
       "x-slack-request-timestamp": String(at),
       "x-slack-signature": `v0=${hex(key, `v0:${at}:`, body)}`,
     }),
@@ -72,7 +72,7 @@ export const schemes: Record<string, Scheme> = {
   },
   standard_webhooks: {
     rule: { scheme: "standard_webhooks", secret: "u/admin/standard" },
-    sign: (body, { key, at = now() } = {}) => ({
+    sign: (body, { key, at = nowInSeconds() } = {}) => ({
       "webhook-id": "msg_1",
       "webhook-timestamp": String(at),
       "webhook-signature": `v1,${hmac("old", body).digest("base64")} v1a,AAAA v1,${hmac(key ?? KEY, `msg_1.${at}.`, body).digest("base64")}`,
@@ -88,7 +88,7 @@ export const schemes: Record<string, Scheme> = {
 };
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openSignatures(): void {
+export function setUpSignatures(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask, token } = await server.workspace());

@@ -8,20 +8,20 @@ import {
   hex,
   hmac,
   KEY,
-  now,
-  openSignatures,
+  nowInSeconds,
+  SCHEMES,
   SECRET,
-  schemes,
   send,
   server,
+  setUpSignatures,
   variable,
 } from "./signatures-setup.ts";
 
-openSignatures();
+setUpSignatures();
 
 const echo = "export const main = ({ ...all }: object) => all";
 
-describe.each(Object.entries(schemes))("%s", (name, { rule, sign, needs, timed }) => {
+describe.each(Object.entries(SCHEMES))("%s", (name, { rule, sign, needs, timed }) => {
   const path = `u/admin/${name}`;
   const body = '{ "a": "ü" }';
   beforeAll(() => deploy(ask, "acme", path, echo, { signature: rule }));
@@ -75,15 +75,15 @@ describe.each(Object.entries(schemes))("%s", (name, { rule, sign, needs, timed }
 
   if (!timed) return;
   test.each([-310, 310])("rejects requests signed %d s from now", async (off) => {
-    const answer = await send(path, body, sign(body, { at: now() + off }));
+    const answer = await send(path, body, sign(body, { at: nowInSeconds() + off }));
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("more than 300 s off")]);
   });
 
   test("accepts requests within the tolerance, which can be configured", async () => {
-    expect((await send(path, body, sign(body, { at: now() - 280 }))).status).toBe(200);
+    expect((await send(path, body, sign(body, { at: nowInSeconds() - 280 }))).status).toBe(200);
     const strict = `u/admin/${name}_strict`;
     await deploy(ask, "acme", strict, echo, { signature: { ...rule, tolerance_s: 60 } });
-    expect((await send(strict, body, sign(body, { at: now() - 100 }))).status).toBe(401);
+    expect((await send(strict, body, sign(body, { at: nowInSeconds() - 100 }))).status).toBe(401);
     expect((await send(strict, body, sign(body))).status).toBe(200);
   });
 });
@@ -104,7 +104,7 @@ describe("hmac_sha256 accepts a digest", () => {
 });
 
 describe("a script that requires signed requests", () => {
-  const { rule, sign } = schemes.github!;
+  const { rule, sign } = SCHEMES.github!;
   const path = "u/admin/signed";
   let hash: string;
   beforeAll(async () => {
@@ -197,7 +197,7 @@ describe("an unavailable secret is the operator's problem", () => {
   });
 
   test("is not base64, where the scheme asks for it", async () => {
-    const { sign } = schemes.standard_webhooks!;
+    const { sign } = SCHEMES.standard_webhooks!;
     const signature = { scheme: "standard_webhooks", secret: "u/admin/secret" };
     await deploy(ask, "acme", "u/admin/no_base64", echo, { signature });
     const answer = await send("u/admin/no_base64", "{}", sign("{}"));

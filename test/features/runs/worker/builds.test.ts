@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { listProcesses } from "../../../../src/engines/runner/process/kill-tree.ts";
 import {
   type Ask,
+  createTemporaryFolder,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -16,7 +16,7 @@ import { type NpmRegistry, startNpmRegistry } from "../../../support/peers/npm-r
 let server: TestServer;
 let ask: Ask;
 let registry: NpmRegistry;
-const sysroot = openFolder("svc-compiler-");
+const sysroot = createTemporaryFolder("svc-compiler-");
 const gate = join(sysroot, "gate");
 /** Requests about the package that have arrived, and what each waits for. */
 let asked = 0;

@@ -1,7 +1,7 @@
 /** The first lines of a job's log: which job it is, who runs it, and what holds around it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hostname } from "node:os";
-import { allEvents, logged } from "../../../support/event-stream.ts";
+import { allEvents, joinLogs } from "../../../support/event-stream.ts";
 import { expectOk, until } from "../../../support/harness.ts";
 import { type Streaming, startStreaming } from "../../../support/streaming.ts";
 
@@ -32,7 +32,7 @@ test("a log begins with its header in every operation that returns it", async ()
   const update = (await on.ask("GET", `/w/acme/jobs_u/getupdate/${id}?log_offset=${expected.length}`)).json();
   expect(update).toMatchObject({ new_logs: "said\n", log_offset: expected.length + 5 });
   on.gates.open("end");
-  expect(logged(await allEvents(await followed))).toBe(`${expected}said\n`);
+  expect(joinLogs(await allEvents(await followed))).toBe(`${expected}said\n`);
   const completed = await on.completed(id);
   const tail = await on.ask("GET", `/w/acme/jobs_u/get_completed_logs_tail/${id}`);
   expect([await logOf(id), completed.logs, tail.text]).toEqual(Array(3).fill(`${expected}said\n`));
@@ -51,7 +51,7 @@ test("a follower receives the end of a silent or canceled job from any offset", 
       const rest = expected.slice(offset);
       const events = await allEvents(await on.follow(id, `log_offset=${offset}`));
       const update = (await on.ask("GET", `/w/acme/jobs_u/getupdate/${id}?log_offset=${offset}`)).json();
-      expect([offset, logged(events), update.new_logs ?? ""]).toEqual([offset, rest, rest]);
+      expect([offset, joinLogs(events), update.new_logs ?? ""]).toEqual([offset, rest, rest]);
     }
   }
 });

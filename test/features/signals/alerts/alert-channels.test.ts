@@ -9,16 +9,16 @@ import {
   app,
   ask,
   later,
-  list,
-  openAlerts,
-  raise,
+  listAlerts,
+  raiseTestAlert,
   receiver,
   replaceServer,
   server,
   set,
+  setUpAlerts,
 } from "./alerts-setup.ts";
 
-openAlerts();
+setUpAlerts();
 
 /** Runs the periodic task that sends alerts. */
 async function tellNow(): Promise<void> {
@@ -38,13 +38,13 @@ describe("the channels", () => {
       { email: "ops@example.org", webhook_url: `${hook.url}/alerts` },
       { slack_channel: "ops", chat_channel: `${incoming.url}/hook` },
     ]);
-    await raise("the moon is down", { workspace_id: "acme" });
-    await raise("the moon is down", { workspace_id: "acme" });
+    await raiseTestAlert("the moon is down", { workspace_id: "acme" });
+    await raiseTestAlert("the moon is down", { workspace_id: "acme" });
     await until(() => {
       const all = [mails.received, hook.bodies, chat.bodies, incoming.bodies];
       return all.every((each) => each.length > 0) || undefined;
     }, "all channels");
-    const [alert] = await list();
+    const [alert] = await listAlerts();
     expect(mails.received.map(({ to }) => to)).toEqual([["ops@example.org"]]);
     expect(mails.received[0]!.text).toContain("Critical alert in workspace acme: the moon is down");
     expect(hook.bodies).toEqual([
@@ -79,8 +79,11 @@ describe("the channels", () => {
       { chat_channel: "ops" },
       { webhook_url: good.url },
     ]);
-    await raise("the moon is down");
-    const failures = await until(async () => (await list())[0].send_failures ?? undefined, "the failures");
+    await raiseTestAlert("the moon is down");
+    const failures = await until(
+      async () => (await listAlerts())[0].send_failures ?? undefined,
+      "the failures",
+    );
     expect(good.bodies).toHaveLength(1);
     const told = failures.map(({ channel, error }: any) => `${channel}: ${error}`).sort();
     expect(told).toEqual(
@@ -99,7 +102,7 @@ describe("the channels", () => {
     using good = receiver();
     using away = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: good.url }, { webhook_url: away.url }]);
-    await raise("the moon is down");
+    await raiseTestAlert("the moon is down");
     await awaitBackground(app());
     expect([good.bodies.length, away.bodies.length]).toEqual([1, 1]);
     const tries: number[] = [];
@@ -113,35 +116,35 @@ describe("the channels", () => {
     await later(3 * 3_600_000, tellNow);
     await later(6 * 3_600_000, tellNow);
     expect([good.bodies.length, away.bodies.length]).toEqual([1, 10]);
-    expect((await list())[0].send_failures).toBeNull();
+    expect((await listAlerts())[0].send_failures).toBeNull();
   });
 
   test("are given up after a day; a changed one gets the alert by its new settings", async () => {
     using mended = receiver();
     await set("critical_error_channels", [{ webhook_url: "http://127.0.0.1:1/" }]);
-    await raise("the moon is down");
+    await raiseTestAlert("the moon is down");
     await awaitBackground(app());
     await set("critical_error_channels", [{ webhook_url: mended.url }]);
     await later(3_600_000, tellNow);
     expect(mended.bodies).toHaveLength(1);
     await set("critical_error_channels", [{ webhook_url: "http://127.0.0.1:1/" }]);
-    await raise("the sun is down", { subject: "sun" });
+    await raiseTestAlert("the sun is down", { subject: "sun" });
     await later(25 * 3_600_000, tellNow);
     await set("critical_error_channels", [{ webhook_url: mended.url }]);
     await later(50 * 3_600_000, tellNow);
     expect(mended.bodies).toHaveLength(1);
-    expect((await list())[0].send_failures).toHaveLength(1);
+    expect((await listAlerts())[0].send_failures).toHaveLength(1);
   });
 
   test("receive no acknowledged alerts", async () => {
     let isUp = false;
     using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
-    await raise("the moon is down");
-    await raise("the sun is down", { subject: "sun" });
+    await raiseTestAlert("the moon is down");
+    await raiseTestAlert("the sun is down", { subject: "sun" });
     await awaitBackground(app());
     isUp = true;
-    const [sun, moon] = await list();
+    const [sun, moon] = await listAlerts();
     await expectOk(ask("POST", `/settings/critical_alerts/${moon.id}/acknowledge`));
     await later(3_600_000, tellNow);
     expect(hook.bodies.slice(2).map(({ id }) => id)).toEqual([sun.id]);
@@ -173,7 +176,7 @@ describe("the channels", () => {
     let isUp = false;
     using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
-    await raise("the moon is down");
+    await raiseTestAlert("the moon is down");
     await awaitBackground(app());
     isUp = true;
     await later(60_000, async () => void (await until(() => hook.bodies.length === 2 || undefined)));
@@ -198,6 +201,6 @@ describe("test_critical_channels", () => {
     expect(chat.headers[0]!.get("authorization")).toBe("Bearer bot-token");
     expect(mails.received).toHaveLength(2);
     for (const wrong of [[], [{}], [{ email: "x" }], [7], {}]) expect((await trial(wrong)).status).toBe(400);
-    expect(await list()).toEqual([]);
+    expect(await listAlerts()).toEqual([]);
   });
 });

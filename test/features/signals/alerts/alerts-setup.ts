@@ -7,11 +7,11 @@ export let server: TestServer;
 export let ask: Ask;
 
 export const app = () => server.server.app;
-export const list = async (query = "") =>
+export const listAlerts = async (query = "") =>
   (await expectOk(ask("GET", `/settings/critical_alerts${query}`))).json();
 export const set = (key: string, value: unknown) =>
   expectOk(ask("POST", `/settings/global/${key}`, { value }));
-export const raise = (message: string, more: object = {}) =>
+export const raiseTestAlert = (message: string, more: object = {}) =>
   raiseAlert(app(), { kind: "trial", message, ...more });
 
 /** Sets the server's clock forward for the length of the work. */
@@ -56,7 +56,7 @@ export async function replaceServer(): Promise<void> {
 }
 
 /** Gives each test of a file a server of its own. */
-export function openAlerts(): void {
+export function setUpAlerts(): void {
   beforeEach(async () => {
     server = await startTestServer({ min_free_mb: 0 });
     ask = (await server.user("root", { super_admin: true })).ask;

@@ -13,14 +13,25 @@ import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { startServer } from "../../../../src/server/server.ts";
 import { createDatabase, deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
-import { app, ask, later, list, openAlerts, raise, receiver, server, set } from "./alerts-setup.ts";
+import {
+  app,
+  ask,
+  later,
+  listAlerts,
+  raiseTestAlert,
+  receiver,
+  server,
+  set,
+  setUpAlerts,
+} from "./alerts-setup.ts";
 
-openAlerts();
+setUpAlerts();
 
 describe("the list", () => {
   test("is paged, newest first, and filtered by acknowledgement", async () => {
-    for (let number = 1; number <= 12; number++) await raise(`number ${number}`, { subject: String(number) });
-    const first = await list();
+    for (let number = 1; number <= 12; number++)
+      await raiseTestAlert(`number ${number}`, { subject: String(number) });
+    const first = await listAlerts();
     expect(first).toHaveLength(10);
     expect(first[0]).toMatchObject({
       alert_type: "critical_error",
@@ -30,18 +41,21 @@ describe("the list", () => {
       acknowledged: false,
       count: 1,
     });
-    expect((await list("?page=2")).map((alert: any) => alert.message)).toEqual(["number 2", "number 1"]);
-    expect(await list("?page_size=100")).toHaveLength(12);
+    expect((await listAlerts("?page=2")).map((alert: any) => alert.message)).toEqual([
+      "number 2",
+      "number 1",
+    ]);
+    expect(await listAlerts("?page_size=100")).toHaveLength(12);
     const { id } = first[3];
     const done = await expectOk(ask("POST", `/settings/critical_alerts/${id}/acknowledge`));
     expect(done.json()).toBe(`critical alert ${id} acknowledged`);
-    expect((await list("?acknowledged=true")).map((alert: any) => alert.id)).toEqual([id]);
-    expect(await list("?acknowledged=false&page_size=100")).toHaveLength(11);
-    expect(await list("?acknowledged=null&page_size=100")).toHaveLength(12);
+    expect((await listAlerts("?acknowledged=true")).map((alert: any) => alert.id)).toEqual([id]);
+    expect(await listAlerts("?acknowledged=false&page_size=100")).toHaveLength(11);
+    expect(await listAlerts("?acknowledged=null&page_size=100")).toHaveLength(12);
     expect((await ask("POST", "/settings/critical_alerts/acknowledge_all")).json()).toBe(
       "11 critical alerts acknowledged",
     );
-    expect(await list("?acknowledged=false")).toEqual([]);
+    expect(await listAlerts("?acknowledged=false")).toEqual([]);
   });
 
   test.each([
@@ -65,29 +79,29 @@ describe("the list", () => {
 });
 
 test("an alert raised again within a day is stored once", async () => {
-  await Promise.all([raise("full"), raise("full"), raise("full")]);
-  await raise("elsewhere", { workspace_id: "acme" });
-  expect((await list()).map((alert: any) => [alert.message, alert.count])).toEqual([
+  await Promise.all([raiseTestAlert("full"), raiseTestAlert("full"), raiseTestAlert("full")]);
+  await raiseTestAlert("elsewhere", { workspace_id: "acme" });
+  expect((await listAlerts()).map((alert: any) => [alert.message, alert.count])).toEqual([
     ["elsewhere", 1],
     ["full", 3],
   ]);
   await expectOk(ask("POST", "/settings/critical_alerts/acknowledge_all"));
-  await raise("full again");
-  await later(25 * 3_600_000, () => raise("still full"));
-  expect((await list("?acknowledged=false")).map((alert: any) => alert.message)).toEqual([
+  await raiseTestAlert("full again");
+  await later(25 * 3_600_000, () => raiseTestAlert("still full"));
+  expect((await listAlerts("?acknowledged=false")).map((alert: any) => alert.message)).toEqual([
     "still full",
     "full again",
   ]);
 });
 
 test("acknowledged alerts are deleted after 90 days", async () => {
-  await raise("the moon is down");
-  await raise("the sun is down", { subject: "sun" });
-  await expectOk(ask("POST", `/settings/critical_alerts/${(await list())[0].id}/acknowledge`));
+  await raiseTestAlert("the moon is down");
+  await raiseTestAlert("the sun is down", { subject: "sun" });
+  await expectOk(ask("POST", `/settings/critical_alerts/${(await listAlerts())[0].id}/acknowledge`));
   await later(89 * 24 * 3_600_000, () => deleteOldAlerts(app()));
-  expect(await list()).toHaveLength(2);
+  expect(await listAlerts()).toHaveLength(2);
   await later(91 * 24 * 3_600_000, () => deleteOldAlerts(app()));
-  expect((await list()).map(({ message }: any) => message)).toEqual(["the moon is down"]);
+  expect((await listAlerts()).map(({ message }: any) => message)).toEqual(["the moon is down"]);
 });
 
 test("alerts of a workspace that its admins muted count as acknowledged, and the channels still get them", async () => {
@@ -102,16 +116,17 @@ test("alerts of a workspace that its admins muted count as acknowledged, and the
   expect((await mute("yes")).status).toBe(400);
   expect((await mute(true)).text).toBe("critical alerts of workspace acme are muted");
   expect(await said()).toMatchObject({ mute_critical_alerts: true });
-  for (const workspace_id of ["acme", "acme", "other"]) await raise("the moon is down", { workspace_id });
+  for (const workspace_id of ["acme", "acme", "other"])
+    await raiseTestAlert("the moon is down", { workspace_id });
   await awaitBackground(app());
   const standing = async () =>
-    (await list("?acknowledged=false")).map(({ workspace_id }: any) => workspace_id);
+    (await listAlerts("?acknowledged=false")).map(({ workspace_id }: any) => workspace_id);
   expect(await standing()).toEqual(["other"]);
-  expect((await list("?acknowledged=true")).map(({ count }: any) => count)).toEqual([2]);
+  expect((await listAlerts("?acknowledged=true")).map(({ count }: any) => count)).toEqual([2]);
   expect(hook.bodies.map(({ workspace_id }) => workspace_id)).toEqual(["acme", "other"]);
   expect((await mute(false)).text).toContain("no longer muted");
   expect(await said()).not.toHaveProperty("mute_critical_alerts");
-  await raise("the sun is down", { workspace_id: "acme", subject: "sun" });
+  await raiseTestAlert("the sun is down", { workspace_id: "acme", subject: "sun" });
   expect(await standing()).toEqual(["acme", "other"]);
 });
 
@@ -132,27 +147,27 @@ describe("the service raises alerts itself", () => {
     } as const;
     await app().db.write((tx) => tx.update(jobs).set(lost).where(eq(jobs.id, asked.text)));
     await createRescuer(app()).rescue();
-    const [alert] = await list();
+    const [alert] = await listAlerts();
     expect(alert).toMatchObject({ kind: "worker_lost", workspace_id: "acme" });
     expect(alert.message).toContain(`job ${asked.text} (u/admin/lost): the job lost its worker`);
   });
 
   test("when the disk is nearly full, and again when it has room", async () => {
     await checkDisk(app());
-    expect(await list()).toEqual([]);
+    expect(await listAlerts()).toEqual([]);
     const running = app() as { config: object };
     const { config } = running;
     running.config = { ...config, min_free_mb: 1e12 };
     await checkDisk(app());
     await expectOk(ask("POST", "/settings/critical_alerts/acknowledge_all"));
     await checkDisk(app());
-    expect((await list()).map((alert: any) => [alert.kind, alert.alert_type])).toEqual([
+    expect((await listAlerts()).map((alert: any) => [alert.kind, alert.alert_type])).toEqual([
       ["disk_nearly_full", "critical_error"],
     ]);
     running.config = config;
     await checkDisk(app());
     await checkDisk(app());
-    expect((await list()).map((alert: any) => alert.alert_type)).toEqual([
+    expect((await listAlerts()).map((alert: any) => alert.alert_type)).toEqual([
       "recovered_critical_error",
       "critical_error",
     ]);

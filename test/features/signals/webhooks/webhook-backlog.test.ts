@@ -2,20 +2,20 @@
 import { expect, test } from "bun:test";
 import { until } from "../../../support/harness.ts";
 import {
-  arrived,
+  advanceClock,
+  awaitDeliveries,
+  awaitMessages,
   change,
-  deliveries,
-  endpoint,
-  later,
-  openWebhooks,
+  createEndpoint,
+  listDeliveries,
   receiver,
-  settled,
+  setUpWebhooks,
 } from "./webhook-setup.ts";
 
-openWebhooks();
+setUpWebhooks();
 
 test("is sent concurrently with others if many wait, until all have arrived", async () => {
-  const { id } = await endpoint();
+  const { id } = await createEndpoint();
   receiver.answer = () => new Response("", { status: 503 });
   for (let at = 0; at < 150; at += 10) await Promise.all(Array.from({ length: 10 }, change));
   let most = 0;
@@ -26,15 +26,15 @@ test("is sent concurrently with others if many wait, until all have arrived", as
     now--;
     return new Response("", { status: Math.random() < 0.5 ? 500 : 200 });
   };
-  later(60_000);
+  advanceClock(60_000);
   await change();
   await until(() => (most > 1 ? true : undefined), "several at once");
   receiver.answer = () => new Response("");
-  later(24 * 3_600_000 - 120_000);
+  advanceClock(24 * 3_600_000 - 120_000);
   await change();
-  await settled(id, "delivered", 152);
-  expect(await deliveries(id, "?state=failed")).toEqual([]);
-  later(-24 * 3_600_000 + 60_000);
+  await awaitDeliveries(id, "delivered", 152);
+  expect(await listDeliveries(id, "?state=failed")).toEqual([]);
+  advanceClock(-24 * 3_600_000 + 60_000);
 }, 30_000);
 
 test("does not delay other endpoints", async () => {
@@ -42,15 +42,15 @@ test("does not delay other endpoints", async () => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  await endpoint("/slow");
-  const fast = await endpoint("/fast");
+  await createEndpoint("/slow");
+  const fast = await createEndpoint("/fast");
   receiver.answer = async ({ path }) => {
     if (path === "/slow") await held;
     return new Response("");
   };
   for (let round = 0; round < 5; round++) await change();
-  await settled(fast.id, "delivered", 5);
+  await awaitDeliveries(fast.id, "delivered", 5);
   expect(receiver.messages.filter(({ path }) => path === "/slow")).toHaveLength(1);
   release();
-  await arrived(10);
+  await awaitMessages(10);
 });

@@ -7,53 +7,56 @@ import { findDueBatch } from "../../../../src/features/signals/webhooks/sender/w
 import { webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
 import { expectOk, until } from "../../../support/harness.ts";
 import {
+  advanceClock,
   ask,
+  awaitDeliveries,
   change,
-  deliveries,
-  endpoint,
-  hooks,
-  later,
-  openWebhooks,
+  createEndpoint,
+  createVariableBody,
+  listDeliveries,
   receiver,
   server,
-  settled,
-  variable,
+  setUpWebhooks,
+  WEBHOOKS,
 } from "./webhook-setup.ts";
 
-openWebhooks();
+setUpWebhooks();
 
 describe("a delivery that fails", () => {
   test("is retried with backoff, while later events are sent", async () => {
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     receiver.answer = ({ body }) =>
       new Response("", { status: body.includes("failing") && receiver.messages.length < 3 ? 500 : 200 });
-    await expectOk(ask("POST", "/w/acme/variables/create", variable("u/admin/failing")));
-    await settled(id, "pending");
+    await expectOk(ask("POST", "/w/acme/variables/create", createVariableBody("u/admin/failing")));
+    await awaitDeliveries(id, "pending");
     await change();
-    await settled(id, "delivered");
-    const [waits] = await deliveries(id, "?state=pending");
+    await awaitDeliveries(id, "delivered");
+    const [waits] = await listDeliveries(id, "?state=pending");
     expect(waits).toMatchObject({ attempts: 1, status: 500, error: "the receiver answered 500" });
-    later(60_000);
+    advanceClock(60_000);
     await change();
-    await settled(id, "delivered", 3);
-    const all = await deliveries(id);
+    await awaitDeliveries(id, "delivered", 3);
+    const all = await listDeliveries(id);
     expect(all.map(({ attempts }: any) => attempts)).toEqual([1, 1, 2]);
     const ids = receiver.messages.map(({ headers }) => headers.get("webhook-id"));
     expect(ids.filter((each) => each === waits.event_id)).toHaveLength(2);
-    expect((await ask("GET", `${hooks}/list`)).json()[0].failing_since).toBeNull();
+    expect((await ask("GET", `${WEBHOOKS}/list`)).json()[0].failing_since).toBeNull();
   });
 
   test("is kept as failed after a day, and can be redelivered", async () => {
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     receiver.answer = () => new Response("", { status: 503 });
     await change();
-    await settled(id, "pending");
-    await until(async () => ((await deliveries(id))[0].attempts === 1 ? true : undefined), "the first try");
-    later(25 * 3_600_000);
-    const failing = (await ask("GET", `${hooks}/list`)).json()[0].failing_since;
+    await awaitDeliveries(id, "pending");
+    await until(
+      async () => ((await listDeliveries(id))[0].attempts === 1 ? true : undefined),
+      "the first try",
+    );
+    advanceClock(25 * 3_600_000);
+    const failing = (await ask("GET", `${WEBHOOKS}/list`)).json()[0].failing_since;
     expect(failing).not.toBeNull();
     await change();
-    const [given_up] = await settled(id, "failed");
+    const [given_up] = await awaitDeliveries(id, "failed");
     expect(given_up).toMatchObject({ attempts: 2, status: 503 });
     const alert = await until(async () => {
       const all = (await expectOk(server.operator("GET", "/settings/critical_alerts"))).json();
@@ -63,26 +66,26 @@ describe("a delivery that fails", () => {
     expect(alert.message).toContain(`${id} at 127.0.0.1`);
     expect(alert.message).not.toContain("/hook");
     receiver.answer = () => new Response("");
-    expect((await ask("POST", `${hooks}/redeliver/${id}`, {})).json()).toEqual({ count: 1 });
+    expect((await ask("POST", `${WEBHOOKS}/redeliver/${id}`, {})).json()).toEqual({ count: 1 });
     const again = await until(async () => {
-      const found = (await deliveries(id)).find(({ event_seq }: any) => event_seq === given_up.event_seq);
+      const found = (await listDeliveries(id)).find(({ event_seq }: any) => event_seq === given_up.event_seq);
       return found.state === "delivered" ? found : undefined;
     }, "the third try");
     expect(again.attempts).toBe(3);
     const one = { event_seq: given_up.event_seq };
-    expect((await ask("POST", `${hooks}/redeliver/${id}`, one)).json()).toEqual({ count: 1 });
-    expect((await ask("POST", `${hooks}/redeliver/${id}`, { event_seq: 10 ** 9 })).status).toBe(404);
-    later(-25 * 3_600_000);
+    expect((await ask("POST", `${WEBHOOKS}/redeliver/${id}`, one)).json()).toEqual({ count: 1 });
+    expect((await ask("POST", `${WEBHOOKS}/redeliver/${id}`, { event_seq: 10 ** 9 })).status).toBe(404);
+    advanceClock(-25 * 3_600_000);
   });
 
   test("times out after 5 seconds and is retried", async () => {
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     const held = Promise.withResolvers<Response>();
     receiver.answer = () => held.promise;
     const began = performance.now();
     await change();
     const found = await until(async () => {
-      const [first] = await deliveries(id);
+      const [first] = await listDeliveries(id);
       return first?.error ? first : undefined;
     }, "the first try");
     expect(found).toMatchObject({
@@ -118,11 +121,11 @@ describe("a delivery that fails", () => {
     ["410", 410],
     ["a redirect to where there is nobody", 308],
   ])("counts as failed: %s", async (_, status) => {
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     receiver.answer = () => new Response("", { status, headers: { location: "http://127.0.0.1:1/" } });
     await change();
     const [found] = await until(async () => {
-      const all = await deliveries(id, "?state=pending");
+      const all = await listDeliveries(id, "?state=pending");
       return all[0]?.attempts === 1 ? all : undefined;
     }, "the first try");
     expect(found.error).toBe(
@@ -139,9 +142,9 @@ test.if(dialect === "sqlite")(
   async () => {
     const { app } = server.server;
     receiver.answer = () => new Response("", { status: 500 });
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     await change();
-    await until(async () => (await deliveries(id))[0]?.error ?? undefined, "the first try");
+    await until(async () => (await listDeliveries(id))[0]?.error ?? undefined, "the first try");
     const at = eq(webhookEndpoints.id, id);
     await app.db.write((tx) => tx.update(webhookEndpoints).set({ enabled: false }).where(at));
     const { promise: seen, resolve: go } = Promise.withResolvers<void>();
@@ -153,10 +156,10 @@ test.if(dialect === "sqlite")(
     // It has seen that the endpoint is off once it waits for its turn to write.
     setTimeout(go, 100);
     await Promise.all([switchedOn, look]);
-    expect((await deliveries(id))[0]).toMatchObject({ state: "pending" });
+    expect((await listDeliveries(id))[0]).toMatchObject({ state: "pending" });
     await app.db.write((tx) => tx.update(webhookEndpoints).set({ enabled: false }).where(at));
     await findDueBatch(app, id, true);
-    expect((await deliveries(id))[0]).toMatchObject({
+    expect((await listDeliveries(id))[0]).toMatchObject({
       state: "failed",
       error: "the endpoint was switched off",
     });

@@ -5,20 +5,20 @@ import { Webhook } from "standardwebhooks";
 import { webhookDeliveries, webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 import {
-  arrived,
   ask,
+  awaitMessages,
   change,
-  deliveries,
-  endpoint,
-  hooks,
+  createEndpoint,
+  createVariableBody,
+  listDeliveries,
   type Message,
-  openWebhooks,
   receiver,
   server,
-  variable,
+  setUpWebhooks,
+  WEBHOOKS,
 } from "./webhook-setup.ts";
 
-openWebhooks();
+setUpWebhooks();
 
 describe("targets of the server's own network", () => {
   let strict: TestServer;
@@ -41,15 +41,17 @@ describe("targets of the server's own network", () => {
     ["another scheme", "file:///etc/passwd"],
     ["what is too long", `https://example.org/${"x".repeat(2_000)}`],
   ])("are rejected: %s", async (_, url) => {
-    const answer = await asked("POST", `${hooks}/create`, { url });
+    const answer = await asked("POST", `${WEBHOOKS}/create`, { url });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`url`")]);
   });
 
   test("are rejected by name, when the name is resolved", async () => {
-    const { id } = (await expectOk(asked("POST", `${hooks}/create`, { url: "http://localhost:1/x" }))).json();
-    await expectOk(asked("POST", "/w/acme/variables/create", variable()));
+    const { id } = (
+      await expectOk(asked("POST", `${WEBHOOKS}/create`, { url: "http://localhost:1/x" }))
+    ).json();
+    await expectOk(asked("POST", "/w/acme/variables/create", createVariableBody()));
     const found = await until(async () => {
-      const [first] = (await asked("GET", `${hooks}/deliveries/${id}`)).json();
+      const [first] = (await asked("GET", `${WEBHOOKS}/deliveries/${id}`)).json();
       return first?.error ? first : undefined;
     }, "the first try");
     expect(found.error).toContain("localhost is an address of this machine or of a private network");
@@ -57,11 +59,11 @@ describe("targets of the server's own network", () => {
 
   test("are rejected after a redirect", async () => {
     const elsewhere = Bun.serve({ port: 0, hostname: "127.0.0.2", fetch: () => new Response("secrets") });
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     receiver.answer = () => Response.redirect(`http://127.0.0.2:${elsewhere.port}/`, 307);
     await change();
     const found = await until(async () => {
-      const [first] = await deliveries(id);
+      const [first] = await listDeliveries(id);
       return first?.error ? first : undefined;
     }, "the first try");
     expect(found.error).toContain("127.0.0.2 is an address of this machine");
@@ -73,18 +75,18 @@ test.each([
   ["no type", { types: [] }, "types"],
   ["an unknown type", { types: ["CreateEverything"] }, "types"],
 ])("%s is rejected", async (_, more, field) => {
-  const answer = await ask("POST", `${hooks}/create`, { url: receiver.url, ...more });
+  const answer = await ask("POST", `${WEBHOOKS}/create`, { url: receiver.url, ...more });
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(field)]);
 });
 
 test("the same address twice is rejected", async () => {
-  await endpoint("/twice");
-  const answer = await ask("POST", `${hooks}/create`, { url: `${receiver.url}/twice` });
+  await createEndpoint("/twice");
+  const answer = await ask("POST", `${WEBHOOKS}/create`, { url: `${receiver.url}/twice` });
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("already")]);
 });
 
 test("only admins manage endpoints", async () => {
-  const { id } = await endpoint();
+  const { id } = await createEndpoint();
   const { ask: developer } = await server.member("acme", "developer");
   const calls: [string, string, object?][] = [
     ["POST", "create", { url: receiver.url }],
@@ -96,14 +98,14 @@ test("only admins manage endpoints", async () => {
     ["POST", `redeliver/${id}`, {}],
   ];
   for (const [method, path, body] of calls) {
-    expect((await developer(method, `${hooks}/${path}`, body)).status).toBe(403);
+    expect((await developer(method, `${WEBHOOKS}/${path}`, body)).status).toBe(403);
   }
 });
 
 describe("the webhook of the workspace's settings", () => {
   const edit = (webhook: string | null) => ask("POST", "/w/acme/workspaces/edit_webhook", { webhook });
   const settled = async () => (await ask("GET", "/w/acme/workspaces/get_settings")).json().webhook;
-  const listed = async () => (await ask("GET", `${hooks}/list`)).json();
+  const listed = async () => (await ask("GET", `${WEBHOOKS}/list`)).json();
 
   test("is stored as an endpoint for all events, and nowhere else", async () => {
     await expectOk(edit(`${receiver.url}/first?key=1`));
@@ -111,18 +113,18 @@ describe("the webhook of the workspace's settings", () => {
     const [made] = await listed();
     expect(made).toMatchObject({ is_workspace_webhook: true, enabled: true, types: null });
     await change();
-    await arrived(1);
+    await awaitMessages(1);
     await expectOk(edit(`${receiver.url}/second`));
     expect((await listed()).map(({ id, url }: any) => [id, url])).toEqual([
       [made.id, `${receiver.url}/second`],
     ]);
     await change();
-    await arrived(2);
+    await awaitMessages(2);
     expect(receiver.messages.map(({ path }) => path)).toEqual(["/first", "/second"]);
 
-    await expectOk(ask("POST", `${hooks}/update/${made.id}`, { url: `${receiver.url}/third` }));
+    await expectOk(ask("POST", `${WEBHOOKS}/update/${made.id}`, { url: `${receiver.url}/third` }));
     expect(await settled()).toBe(`${receiver.url}/third`);
-    await expectOk(ask("POST", `${hooks}/update/${made.id}`, { enabled: false }));
+    await expectOk(ask("POST", `${WEBHOOKS}/update/${made.id}`, { enabled: false }));
     expect(await settled()).toBeNull();
     await expectOk(edit(`${receiver.url}/fourth`));
     expect(await settled()).toBe(`${receiver.url}/fourth`);
@@ -136,10 +138,10 @@ describe("the webhook of the workspace's settings", () => {
     await expectOk(edit(nothing));
     expect([await settled(), await listed()]).toEqual([null, []]);
     await change();
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     await change();
-    await arrived(1);
-    expect(await deliveries(id)).toHaveLength(1);
+    await awaitMessages(1);
+    expect(await listDeliveries(id)).toHaveLength(1);
   });
 
   test("must not be on the server's own network", async () => {
@@ -155,12 +157,12 @@ describe("a stored endpoint", () => {
   test.each([[false], [true]])(
     "still signs after the workspace's key was rotated (skip_reencrypt %j)",
     async (skip_reencrypt) => {
-      const { id, secret } = await endpoint();
-      const { secret: newer } = (await expectOk(ask("POST", `${hooks}/rotate_secret/${id}`))).json();
+      const { id, secret } = await createEndpoint();
+      const { secret: newer } = (await expectOk(ask("POST", `${WEBHOOKS}/rotate_secret/${id}`))).json();
       const new_key = (skip_reencrypt ? "b" : "a").repeat(64);
       await expectOk(ask("POST", "/w/acme/workspaces/encryption_key", { new_key, skip_reencrypt }));
       await change();
-      const [message] = await arrived(1);
+      const [message] = await awaitMessages(1);
       for (const each of [secret, newer])
         expect(verified(each, message!)).toMatchObject({ type: "CreateVariable" });
     },
@@ -174,8 +176,8 @@ describe("a stored endpoint", () => {
     const root = (await server.user("goes_root", { super_admin: true })).ask;
     const body = { new_id: "went", new_name: "went" };
     await expectOk(root("POST", "/w/goes/workspaces/change_workspace_id", body));
-    await expectOk(owner("POST", "/w/went/variables/create", variable("u/admin/told")));
-    const [message] = await arrived(1);
+    await expectOk(owner("POST", "/w/went/variables/create", createVariableBody("u/admin/told")));
+    const [message] = await awaitMessages(1);
     expect(verified(made.secret, message!)).toMatchObject({ type: "CreateVariable", workspace: "went" });
     await until(async () => {
       const [sent] = (await owner("GET", `/w/went/webhooks/deliveries/${made.id}`)).json();

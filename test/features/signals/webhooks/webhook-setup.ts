@@ -6,10 +6,10 @@ export let server: TestServer;
 export let ask: Ask;
 export let receiver: Receiver;
 
-export const hooks = "/w/acme/webhooks";
+export const WEBHOOKS = "/w/acme/webhooks";
 
 /** Opens a server and a receiver for the tests of a file; each test begins without endpoints and messages. */
-export function openWebhooks(): void {
+export function setUpWebhooks(): void {
   beforeAll(async () => {
     server = await startTestServer({ allowed_targets: "127.0.0.1" });
     ({ ask } = await server.workspace());
@@ -20,8 +20,8 @@ export function openWebhooks(): void {
     await receiver.stop();
   });
   beforeEach(async () => {
-    for (const { id } of (await ask("GET", `${hooks}/list`)).json()) {
-      await expectOk(ask("DELETE", `${hooks}/delete/${id}`));
+    for (const { id } of (await ask("GET", `${WEBHOOKS}/list`)).json()) {
+      await expectOk(ask("DELETE", `${WEBHOOKS}/delete/${id}`));
     }
     receiver.reset();
   });
@@ -71,22 +71,25 @@ export function startReceiver(): Receiver {
   return made;
 }
 
-export async function endpoint(path = "/hook", more: object = {}): Promise<{ id: string; secret: string }> {
-  return (await expectOk(ask("POST", `${hooks}/create`, { url: receiver.url + path, ...more }))).json();
+export async function createEndpoint(
+  path = "/hook",
+  more: object = {},
+): Promise<{ id: string; secret: string }> {
+  return (await expectOk(ask("POST", `${WEBHOOKS}/create`, { url: receiver.url + path, ...more }))).json();
 }
 
-export const deliveries = async (id: string, query = "") =>
-  (await expectOk(ask("GET", `${hooks}/deliveries/${id}${query}`))).json();
-export const arrived = (count: number) =>
+export const listDeliveries = async (id: string, query = "") =>
+  (await expectOk(ask("GET", `${WEBHOOKS}/deliveries/${id}${query}`))).json();
+export const awaitMessages = (count: number) =>
   until(async () => (receiver.messages.length >= count ? receiver.messages : undefined), `${count} messages`);
-export const settled = (id: string, state: string, count = 1) =>
+export const awaitDeliveries = (id: string, state: string, count = 1) =>
   until(async () => {
-    const found = await deliveries(id, `?state=${state}&per_page=1000`);
+    const found = await listDeliveries(id, `?state=${state}&per_page=1000`);
     return found.length >= count ? found : undefined;
   }, `${count} deliveries that are ${state}`);
 
 let names = 0;
-export const variable = (path = `u/admin/told_${++names}`) => ({
+export const createVariableBody = (path = `u/admin/told_${++names}`) => ({
   path,
   value: "1",
   is_secret: false,
@@ -94,13 +97,13 @@ export const variable = (path = `u/admin/told_${++names}`) => ({
 });
 /** Any change: it is told, and makes the sender look for what is due. */
 export const change = async () => {
-  const body = variable();
+  const body = createVariableBody();
   await expectOk(ask("POST", "/w/acme/variables/create", body));
   return body.path;
 };
 
 /** The clock of the server goes on by this much. */
-export function later(ms: number): void {
+export function advanceClock(ms: number): void {
   const { app } = server.server;
   const before = app.clock;
   Object.assign(app, { clock: () => new Date(before().getTime() + ms) });

@@ -4,45 +4,45 @@ import { Webhook } from "standardwebhooks";
 import { EVENT_TYPES } from "../../../../src/features/signals/webhooks/event-types.ts";
 import { deploy, expectOk } from "../../../support/harness.ts";
 import {
-  arrived,
+  advanceClock,
   ask,
+  awaitDeliveries,
+  awaitMessages,
   change,
-  deliveries,
-  endpoint,
-  hooks,
-  later,
+  createEndpoint,
+  createVariableBody,
+  listDeliveries,
   type Message,
-  openWebhooks,
   receiver,
   server,
-  settled,
-  variable,
+  setUpWebhooks,
+  WEBHOOKS,
 } from "./webhook-setup.ts";
 
-openWebhooks();
+setUpWebhooks();
 
 describe("events", () => {
   test("are listed in pages, newest first, each starting where the previous one ended", async () => {
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     for (let n = 0; n < 3; n++) await change();
-    const all = await settled(id, "delivered", 3);
+    const all = await awaitDeliveries(id, "delivered", 3);
     const numbers = all.map(({ event_seq }: any) => event_seq);
     expect(numbers).toEqual(numbers.toSorted((a: number, b: number) => b - a));
-    const [first] = await deliveries(id, "?per_page=1");
+    const [first] = await listDeliveries(id, "?per_page=1");
     expect(first).toEqual(all[0]);
-    expect(await deliveries(id, `?before=${first.event_seq}`)).toEqual(all.slice(1));
-    expect(await deliveries(id, `?before=${all.at(-1).event_seq}`)).toEqual([]);
+    expect(await listDeliveries(id, `?before=${first.event_seq}`)).toEqual(all.slice(1));
+    expect(await listDeliveries(id, `?before=${all.at(-1).event_seq}`)).toEqual([]);
   });
 
   test("are sent for every change of the workspace, in order, with their keys", async () => {
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     const flow = { summary: "", value: { modules: [] } };
     const resource = { value: {}, resource_type: "any" };
     const app = { summary: "", value: {}, policy: { execution_mode: "viewer" } };
     const hashes: string[] = [];
     const steps: [() => Promise<unknown>, object][] = [
       [
-        () => expectOk(ask("POST", "/w/acme/variables/create", variable("u/admin/v"))),
+        () => expectOk(ask("POST", "/w/acme/variables/create", createVariableBody("u/admin/v"))),
         { type: "CreateVariable", path: "u/admin/v" },
       ],
       [
@@ -145,84 +145,87 @@ describe("events", () => {
     const types = new Set(steps.map(([, keys]) => (keys as { type: string }).type));
     expect(EVENT_TYPES.filter((type) => !types.has(type) && !type.startsWith("Token"))).toEqual([]);
     for (const [step] of steps) await step();
-    await arrived(steps.length);
+    await awaitMessages(steps.length);
     const told = receiver.messages.map(({ body }) => JSON.parse(body));
     const wanted = steps.map(([, keys]) => {
       const { type } = keys as { type: string };
       return type.includes("ResourceType") ? keys : { ...keys, workspace: "acme" };
     });
     expect(told).toEqual(wanted);
-    const listed = await settled(id, "delivered", steps.length);
+    const listed = await awaitDeliveries(id, "delivered", steps.length);
     expect(listed.map(({ type }: any) => type)).toEqual(wanted.map(({ type }: any) => type).reverse());
     expect(listed[0]).toMatchObject({ attempts: 1, status: 200, error: null });
   });
 
   test("are not sent for rejected calls", async () => {
-    const { id } = await endpoint();
+    const { id } = await createEndpoint();
     const path = await change();
-    expect((await ask("POST", "/w/acme/variables/create", variable(path))).status).toBe(400);
+    expect((await ask("POST", "/w/acme/variables/create", createVariableBody(path))).status).toBe(400);
     await change();
-    await arrived(2);
-    expect((await deliveries(id)).map(({ type }: any) => type)).toEqual(["CreateVariable", "CreateVariable"]);
+    await awaitMessages(2);
+    expect((await listDeliveries(id)).map(({ type }: any) => type)).toEqual([
+      "CreateVariable",
+      "CreateVariable",
+    ]);
   });
 
   test("are sent to each endpoint by its subscription, and not to a disabled one", async () => {
-    await endpoint("/all");
-    await endpoint("/deleted", { types: ["DeleteVariable"] });
-    const off = await endpoint("/off");
-    await expectOk(ask("POST", `${hooks}/update/${off.id}`, { enabled: false }));
+    await createEndpoint("/all");
+    await createEndpoint("/deleted", { types: ["DeleteVariable"] });
+    const off = await createEndpoint("/off");
+    await expectOk(ask("POST", `${WEBHOOKS}/update/${off.id}`, { enabled: false }));
     const path = await change();
     await expectOk(ask("DELETE", `/w/acme/variables/delete/${path}`));
-    await arrived(3);
+    await awaitMessages(3);
     const paths = receiver.messages.map((message) => [message.path, JSON.parse(message.body).type]);
     expect(paths.toSorted()).toEqual([
       ["/all", "CreateVariable"],
       ["/all", "DeleteVariable"],
       ["/deleted", "DeleteVariable"],
     ]);
-    expect(await deliveries(off.id)).toEqual([]);
+    expect(await listDeliveries(off.id)).toEqual([]);
   });
 
   test("are not sent to endpoints of other workspaces", async () => {
     const other = await server.workspace("other");
-    await endpoint();
-    await expectOk(other.ask("POST", "/w/other/variables/create", variable()));
+    await createEndpoint();
+    await expectOk(other.ask("POST", "/w/other/variables/create", createVariableBody()));
     await change();
-    await arrived(1);
+    await awaitMessages(1);
     expect(JSON.parse(receiver.messages[0]!.body).workspace).toBe("acme");
   });
 });
 
 describe("the signature", () => {
   test("verifies by the reference library of Standard Webhooks", async () => {
-    const { secret } = await endpoint();
+    const { secret } = await createEndpoint();
     await change();
-    const [{ body, headers }] = (await arrived(1)) as [Message];
+    const [{ body, headers }] = (await awaitMessages(1)) as [Message];
     const verified = new Webhook(secret).verify(body, Object.fromEntries(headers));
     expect(verified).toMatchObject({ type: "CreateVariable" });
     expect(() => new Webhook(secret).verify(`${body} `, Object.fromEntries(headers))).toThrow();
   });
 
   test("is made with the previous secret too, for a day after a rotation", async () => {
-    const { id, secret } = await endpoint();
-    const rotated = (await expectOk(ask("POST", `${hooks}/rotate_secret/${id}`))).json().secret;
+    const { id, secret } = await createEndpoint();
+    const rotated = (await expectOk(ask("POST", `${WEBHOOKS}/rotate_secret/${id}`))).json().secret;
     expect(rotated).not.toBe(secret);
     await change();
-    const [first] = (await arrived(1)) as [Message];
+    const [first] = (await awaitMessages(1)) as [Message];
     for (const each of [secret, rotated]) {
       new Webhook(each).verify(first.body, Object.fromEntries(first.headers));
     }
-    later(25 * 3_600_000);
+    advanceClock(25 * 3_600_000);
     await change();
-    const last = (await arrived(2))[1]!;
+    const last = (await awaitMessages(2))[1]!;
     const signature = last.headers.get("webhook-signature")!;
     expect(signature.split(" ")).toHaveLength(1);
-    later(-25 * 3_600_000);
+    advanceClock(-25 * 3_600_000);
   });
 
   test("uses a secret that is shown once", async () => {
-    const { id, secret } = await endpoint();
-    const listed = await ask("GET", `${hooks}/list`);
+    const { id, secret } = await createEndpoint();
+    const listed = await ask("GET", `${WEBHOOKS}/list`);
     expect(listed.json()[0].id).toBe(id);
     expect(listed.text).not.toContain(secret.slice(6));
     expect(Object.keys(listed.json()[0]).filter((key) => key.includes("secret"))).toEqual([]);

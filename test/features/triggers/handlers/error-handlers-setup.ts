@@ -26,7 +26,8 @@ const flowOf = (path: string, ...scripts: string[]) => ({
   },
 });
 
-export const settle = (body: object) => expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", body));
+export const setHandler = (body: object) =>
+  expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", body));
 export const run = async (path: string, query = "") =>
   (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}${query}`, {}))).text;
 export const job = async (id: string) => (await expectOk(ask("GET", `/w/acme/jobs_u/get/${id}`))).json();
@@ -47,20 +48,20 @@ export const handlerOf = async (id: string) => {
   }, `the handler of ${id}`);
   return ended(found.id);
 };
-export const waiting = () => server.server.app.db.read.select().from(handlerCalls);
+export const listCalls = () => server.server.app.db.read.select().from(handlerCalls);
 export const alerts = async (kind: string): Promise<any[]> =>
   (await expectOk(root("GET", "/settings/critical_alerts?page_size=100")))
     .json()
     .filter((each: any) => each.kind === kind);
 
 /** Resolves when handlers were called for all jobs that had completed before. */
-export async function told(): Promise<void> {
+export async function awaitCalls(): Promise<void> {
   await handlerOf(await run("u/admin/boom"));
-  await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
+  await until(async () => ((await listCalls()).length === 0 ? true : undefined), "an empty outbox");
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openHandlers(): void {
+export function setUpHandlers(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());
@@ -85,5 +86,5 @@ export function openHandlers(): void {
     }
   }, 60_000);
   afterAll(() => server.stop());
-  beforeEach(() => settle({ error_handler: HANDLER }));
+  beforeEach(() => setHandler({ error_handler: HANDLER }));
 }

@@ -13,24 +13,27 @@ import { deploy, expectOk, until } from "../../../support/harness.ts";
 import {
   alerts,
   ask,
+  awaitCalls,
   ended,
   HANDLER,
   handlerOf,
   handlersFor,
   job,
-  openHandlers,
+  listCalls,
   run,
   server,
-  settle,
-  told,
-  waiting,
+  setHandler,
+  setUpHandlers,
 } from "./error-handlers-setup.ts";
 
-openHandlers();
+setUpHandlers();
 
 describe("an error handler is started for the failure", () => {
   test("of a script that throws, with its error and its job", async () => {
-    await settle({ error_handler: HANDLER, error_handler_extra_args: { channel: "ops", email: "other" } });
+    await setHandler({
+      error_handler: HANDLER,
+      error_handler_extra_args: { channel: "ops", email: "other" },
+    });
     const id = await run("u/admin/boom");
     const handler = await handlerOf(id);
     const failed = await job(id);
@@ -69,7 +72,7 @@ describe("an error handler is started for the failure", () => {
     const { args } = await handlerOf(id);
     expect(args).toMatchObject({ job_id: id, path: "u/admin/bad_flow", is_flow: true });
     expect(args.error.message).toContain("no luck");
-    await told();
+    await awaitCalls();
     const all = (
       await expectOk(ask("GET", "/w/acme/jobs/list?created_by=error_handler&per_page=1000"))
     ).json();
@@ -109,7 +112,7 @@ describe("an error handler is started for the failure", () => {
   });
 
   test("by a flow, if the handler is one", async () => {
-    await settle({ error_handler: "flow/u/admin/handler_flow" });
+    await setHandler({ error_handler: "flow/u/admin/handler_flow" });
     const id = await run("u/admin/boom");
     expect(await handlerOf(id)).toMatchObject({
       job_kind: "flow",
@@ -152,14 +155,14 @@ describe("no error handler is started for", () => {
         await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
         return id;
       },
-      () => settle({ error_handler: HANDLER, error_handler_muted_on_cancel: true }),
+      () => setHandler({ error_handler: HANDLER, error_handler_muted_on_cancel: true }),
     ],
   ];
   test.each(silent)("%s", async (_, start, prepare) => {
     await prepare();
     const id = await start();
     await ended(id);
-    await told();
+    await awaitCalls();
     expect(await handlersFor(id)).toEqual([]);
   });
 
@@ -170,15 +173,15 @@ describe("no error handler is started for", () => {
   });
 
   test("while none is configured; from then on for each failure", async () => {
-    await settle({});
+    await setHandler({});
     const before = await run("u/admin/boom");
     await ended(before);
-    await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
+    await until(async () => ((await listCalls()).length === 0 ? true : undefined), "an empty outbox");
     const unheard = await run("u/admin/boom");
     await ended(unheard);
-    if (server.server.app.db.dialect === "sqlite") expect(await waiting()).toEqual([]);
-    await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
-    await settle({ error_handler: HANDLER });
+    if (server.server.app.db.dialect === "sqlite") expect(await listCalls()).toEqual([]);
+    await until(async () => ((await listCalls()).length === 0 ? true : undefined), "an empty outbox");
+    await setHandler({ error_handler: HANDLER });
     await handlerOf(await run("u/admin/boom"));
     expect([...(await handlersFor(before)), ...(await handlersFor(unheard))]).toEqual([]);
   });
@@ -186,7 +189,7 @@ describe("no error handler is started for", () => {
 
 describe("a handler that fails", () => {
   test("raises an alert and starts no further handler", async () => {
-    await settle({ error_handler: "script/u/admin/boom" });
+    await setHandler({ error_handler: "script/u/admin/boom" });
     const id = await run("u/admin/marked");
     const handler = await handlerOf(id);
     expect(handler.success).toBe(false);
@@ -195,14 +198,14 @@ describe("a handler that fails", () => {
       "the alert",
     );
     expect(alert.workspace_id).toBe("acme");
-    await settle({ error_handler: HANDLER });
-    await told();
+    await setHandler({ error_handler: HANDLER });
+    await awaitCalls();
     expect(await handlersFor(handler.id)).toEqual([]);
   });
 
   test("to start, because it was deleted, raises an alert", async () => {
     await deploy(ask, "acme", "u/admin/leaves", "export const main = () => 1");
-    await settle({ error_handler: "script/u/admin/leaves" });
+    await setHandler({ error_handler: "script/u/admin/leaves" });
     await server.server.app.db.write(async (tx) => {
       const { scripts } = await import("../../../../src/features/code/scripts/tables.ts");
       await tx.delete(scripts).where(eq(scripts.path, "u/admin/leaves"));
@@ -216,7 +219,7 @@ describe("a handler that fails", () => {
     }, "the alert");
     expect(alert.message).toContain(id);
     expect(alert.message).toContain("u/admin/leaves");
-    await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
+    await until(async () => ((await listCalls()).length === 0 ? true : undefined), "an empty outbox");
   });
 });
 
@@ -228,21 +231,21 @@ test("a handler that cannot be started is retried for a day, then an alert is ra
   await deploy(theirs, id, "u/admin/boom", "export const main = () => { throw new Error('no luck') }");
   await deploy(theirs, id, "u/admin/hears", "export const main = (secret: string) => secret.length");
   const { wake } = getHandlerTask(app);
-  await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
+  await until(async () => ((await listCalls()).length === 0 ? true : undefined), "an empty outbox");
   getHandlerTask(app).wake = () => {};
   try {
     await own("POST", "/workspaces/edit_error_handler", { error_handler: "script/u/admin/hears" });
     const job_id = (await own("POST", "/jobs/run/p/u/admin/boom", {})).text;
-    await until(async () => ((await waiting()).length > 0 ? true : undefined), "the row of the outbox");
+    await until(async () => ((await listCalls()).length > 0 ? true : undefined), "the row of the outbox");
     // A fault that is neither the handler's nor the database's: what the job left cannot be read.
     await app.db.write((tx) => tx.update(jobs).set({ result: "{" }).where(eq(jobs.id, job_id)));
-    const [call] = await waiting();
+    const [call] = await listCalls();
     const about = async (job: string) =>
       (await alerts("error_handler_not_started")).filter(({ message }) => message.includes(job));
     const tried = async (age_ms: number) => {
       const created_at = new Date(app.clock().getTime() - age_ms);
       await processHandlerCall(app, { ...call!, created_at });
-      return (await waiting()).length;
+      return (await listCalls()).length;
     };
     expect(await tried(23 * 3_600_000)).toBe(1);
     expect(await about(job_id)).toHaveLength(0);
@@ -256,13 +259,13 @@ test("a handler that cannot be started is retried for a day, then an alert is ra
 
 test("a completion is processed by one server only", async () => {
   const { app } = server.server;
-  await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
+  await until(async () => ((await listCalls()).length === 0 ? true : undefined), "an empty outbox");
   const { wake } = getHandlerTask(app);
   getHandlerTask(app).wake = () => {};
   try {
     const first = await run("u/admin/boom");
     await ended(first);
-    const [call] = await waiting();
+    const [call] = await listCalls();
     expect(call).toMatchObject({ job_id: first, occasion: "workspace" });
     await Promise.all(Array.from({ length: 8 }, () => processHandlerCall(app, call!)));
     expect(await handlersFor(first)).toHaveLength(1);
@@ -274,7 +277,7 @@ test("a completion is processed by one server only", async () => {
     await handlerOf(second);
     await next.stop();
     expect(await handlersFor(second)).toHaveLength(1);
-    expect(await waiting()).toEqual([]);
+    expect(await listCalls()).toEqual([]);
   } finally {
     getHandlerTask(app).wake = wake;
   }
@@ -290,7 +293,7 @@ test("a handler has the rights granted to the group of handlers, and no others",
     return [answer.status, await answer.text()];
   }`;
   await deploy(ask, "acme", "u/admin/reads", code);
-  await settle({ error_handler: "script/u/admin/reads" });
+  await setHandler({ error_handler: "script/u/admin/reads" });
   expect((await handlerOf(await run("u/admin/boom"))).result[0]).toBe(404);
   await expectOk(ask("POST", "/w/acme/acls/add/folder/ops", { owner: "g/error_handler", write: false }));
   expect((await handlerOf(await run("u/admin/boom"))).result).toEqual([200, '"the value"']);

@@ -4,16 +4,16 @@ import { deploy, expectOk, until } from "../../../support/harness.ts";
 import {
   alerts,
   ask,
+  awaitCalls,
   ended,
   HANDLER,
   job,
-  openHandlers,
+  listCalls,
   run,
-  told,
-  waiting,
+  setUpHandlers,
 } from "./error-handlers-setup.ts";
 
-openHandlers();
+setUpHandlers();
 
 const set = (body: object) => expectOk(ask("POST", "/w/acme/workspaces/edit_success_handler", body));
 const heardOf = async (id: string): Promise<any[]> => {
@@ -28,7 +28,7 @@ const handlerOf = async (id: string) => {
   return ended(found.id);
 };
 const outboxIsEmpty = () =>
-  until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
+  until(async () => ((await listCalls()).length === 0 ? true : undefined), "an empty outbox");
 
 test("is started for a script that succeeds, with its result and its job", async () => {
   await ended(await run("u/admin/ok"));
@@ -83,7 +83,7 @@ test("is started for a flow once, not for its steps, previews and failures", asy
   await ended(preview.text);
   const failed = await run("u/admin/boom");
   await ended(failed);
-  await told();
+  await awaitCalls();
   const steps = (await job(id)).flow_status.modules.map((module: any) => module.job);
   for (const other of [preview.text, failed, ...steps])
     expect([other, await heardOf(other)]).toEqual([other, []]);

@@ -12,7 +12,7 @@ export const main = (event: any) => event;`;
 const NAMED = `export const preprocessor = (wm_trigger: any, id: string) => ({ got: { wm_trigger, id } });
 export const main = (got: any) => got;`;
 
-export const base = "/w/acme/http_triggers";
+export const HTTP_TRIGGERS = "/w/acme/http_triggers";
 let count = 0;
 /** A number that the tests of a file use once. */
 export const nextNumber = () => ++count;
@@ -29,12 +29,12 @@ export const route = (more: object = {}) => {
 };
 export async function create(more: object = {}, by: Ask = ask): Promise<{ path: string; url: string }> {
   const body = route(more) as ReturnType<typeof route> & { workspaced_route?: boolean };
-  await expectOk(by("POST", `${base}/create`, body));
+  await expectOk(by("POST", `${HTTP_TRIGGERS}/create`, body));
   return { path: body.path, url: `/r/${body.workspaced_route ? "acme/" : ""}${body.route_path}` };
 }
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openRoutes(): void {
+export function setUpRoutes(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());

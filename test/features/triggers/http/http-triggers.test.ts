@@ -4,23 +4,23 @@ import { deploy, expectOk } from "../../../support/harness.ts";
 import {
   ann,
   ask,
-  base,
   create,
+  HTTP_TRIGGERS,
   nextNumber,
   nobody,
-  openRoutes,
   route,
   server,
+  setUpRoutes,
 } from "./http-triggers-setup.ts";
 
-openRoutes();
+setUpRoutes();
 
 const ECHO = "export const main = (...args: unknown[]) => args[0]";
 
 describe("a route", () => {
   test("is created, read, changed, listed, disabled and deleted", async () => {
     const { path, url } = await create({ summary: "orders", is_async: true, requires_auth: true });
-    const read = (await ask("GET", `${base}/get/${path}`)).json();
+    const read = (await ask("GET", `${HTTP_TRIGGERS}/get/${path}`)).json();
     expect(read).toMatchObject({
       path,
       route_path: url.slice(3),
@@ -46,18 +46,18 @@ describe("a route", () => {
       // Clients that do not move a route leave its place out.
       route_path: undefined,
     };
-    expect((await ask("POST", `${base}/update/${path}`, changed)).text).toBe(to);
+    expect((await ask("POST", `${HTTP_TRIGGERS}/update/${path}`, changed)).text).toBe(to);
     expect((await nobody("POST", url, {})).status).toBe(405);
     expect((await nobody("PUT", url, { n: 1 })).json()).toEqual({ n: 1 });
-    expect((await ask("GET", `${base}/exists/${path}`)).json()).toBe(false);
-    expect((await ask("GET", `${base}/exists/${to}`)).json()).toBe(true);
-    const listed = (await ask("GET", `${base}/list?path=u/admin/shown&path_start=${to}`)).json();
+    expect((await ask("GET", `${HTTP_TRIGGERS}/exists/${path}`)).json()).toBe(false);
+    expect((await ask("GET", `${HTTP_TRIGGERS}/exists/${to}`)).json()).toBe(true);
+    const listed = (await ask("GET", `${HTTP_TRIGGERS}/list?path=u/admin/shown&path_start=${to}`)).json();
     expect(listed.map((row: any) => row.path)).toEqual([to]);
-    await expectOk(ask("POST", `${base}/setenabled/${to}`, { enabled: false }));
+    await expectOk(ask("POST", `${HTTP_TRIGGERS}/setenabled/${to}`, { enabled: false }));
     expect((await nobody("PUT", url, {})).status).toBe(404);
-    await expectOk(ask("POST", `${base}/setenabled/${to}`, { enabled: true }));
+    await expectOk(ask("POST", `${HTTP_TRIGGERS}/setenabled/${to}`, { enabled: true }));
     expect((await nobody("PUT", url, {})).status).toBe(200);
-    await expectOk(ask("DELETE", `${base}/delete/${to}`));
+    await expectOk(ask("DELETE", `${HTTP_TRIGGERS}/delete/${to}`));
     expect((await nobody("PUT", url, {})).status).toBe(404);
   });
 
@@ -161,7 +161,7 @@ describe("a route", () => {
       route_path: "as/whom",
       workspaced_route: true,
     });
-    await expectOk(ask("POST", `${base}/create`, body));
+    await expectOk(ask("POST", `${HTTP_TRIGGERS}/create`, body));
     for (const [kind, at] of [
       ["http_trigger", path],
       ["script", "u/admin/whoami"],
@@ -169,7 +169,7 @@ describe("a route", () => {
       await expectOk(ask("POST", `/w/acme/acls/add/${kind}/${at}`, { owner: "u/ann", write: true }));
     }
     expect((await nobody("GET", "/r/acme/as/whom")).json()).toBe("admin");
-    await expectOk(ann("POST", `${base}/update/${path}`, body));
+    await expectOk(ann("POST", `${HTTP_TRIGGERS}/update/${path}`, body));
     expect((await nobody("GET", "/r/acme/as/whom")).json()).toBe("ann");
     await expectOk(ask("POST", "/w/acme/acls/remove/script/u/admin/whoami", { owner: "u/ann" }));
     const refused = await nobody("GET", "/r/acme/as/whom");
@@ -211,13 +211,18 @@ describe("of several routes", () => {
     ["the same below a workspace", "acme/orders", "orders", { workspaced_route: true }],
   ])("two that would both match %s are rejected", async (_, first, second, more) => {
     const { path } = await create({ route_path: first });
-    const refused = await ask("POST", `${base}/create`, route({ route_path: second, ...more }));
+    const refused = await ask("POST", `${HTTP_TRIGGERS}/create`, route({ route_path: second, ...more }));
     expect([refused.status, refused.text]).toEqual([
       400,
       expect.stringContaining(`already served by ${path}`),
     ]);
     const exists = (body: object) =>
-      ask("POST", `${base}/route_exists`, { route_path: second, http_method: "post", ...more, ...body });
+      ask("POST", `${HTTP_TRIGGERS}/route_exists`, {
+        route_path: second,
+        http_method: "post",
+        ...more,
+        ...body,
+      });
     expect((await exists({})).json()).toBe(true);
     expect((await exists({ trigger_path: path })).json()).toBe(false);
     expect((await exists({ http_method: "get" })).json()).toBe(false);
@@ -252,7 +257,7 @@ describe("invalid settings are rejected", () => {
     ["a website without files", { is_static_website: true }, "static_asset_config"],
     ["files for a post", { static_asset_config: { s3: "a" } }, "`get` alone"],
   ])("%s", async (_, more, says) => {
-    const refused = await ask("POST", `${base}/create`, route(more));
+    const refused = await ask("POST", `${HTTP_TRIGGERS}/create`, route(more));
     expect([refused.status >= 400 && refused.status < 500, refused.text]).toEqual([
       true,
       expect.stringContaining(says),
@@ -260,12 +265,12 @@ describe("invalid settings are rejected", () => {
   });
 
   test("rejects paths of others, operators, and unreadable items", async () => {
-    expect((await ann("POST", `${base}/create`, route())).status).toBe(403);
+    expect((await ann("POST", `${HTTP_TRIGGERS}/create`, route())).status).toBe(403);
     const { path } = await create();
-    expect((await ann("GET", `${base}/get/${path}`)).status).toBe(404);
-    expect((await ann("DELETE", `${base}/delete/${path}`)).status).toBe(404);
+    expect((await ann("GET", `${HTTP_TRIGGERS}/get/${path}`)).status).toBe(404);
+    expect((await ann("DELETE", `${HTTP_TRIGGERS}/delete/${path}`)).status).toBe(404);
     const { ask: operator } = await server.member("acme", `op${nextNumber()}`, "operator");
-    expect((await operator("POST", `${base}/create`, route())).status).toBe(403);
+    expect((await operator("POST", `${HTTP_TRIGGERS}/create`, route())).status).toBe(403);
     await expectOk(
       ask("POST", "/w/acme/variables/create", {
         path: "u/admin/key",
@@ -282,7 +287,7 @@ describe("invalid settings are rejected", () => {
       authentication_resource_path: "$var:u/admin/key",
     });
     await deploy(ann, "acme", "u/ann/x", ECHO);
-    const refused = await ann("POST", `${base}/create`, body);
+    const refused = await ann("POST", `${HTTP_TRIGGERS}/create`, body);
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("u/admin/key")]);
   });
 });

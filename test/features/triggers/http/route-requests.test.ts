@@ -2,9 +2,18 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { type Answer, expectOk, until } from "../../../support/harness.ts";
-import { ask, base, create, nextNumber, nobody, openRoutes, route, server } from "./http-triggers-setup.ts";
+import {
+  ask,
+  create,
+  HTTP_TRIGGERS,
+  nextNumber,
+  nobody,
+  route,
+  server,
+  setUpRoutes,
+} from "./http-triggers-setup.ts";
 
-openRoutes();
+setUpRoutes();
 
 describe("callers are authenticated", () => {
   const statuses = async (answers: Promise<Answer>[]) =>
@@ -60,7 +69,7 @@ describe("callers are authenticated", () => {
     const answer = await nobody("POST", url, {}, { "x-shop-key": "secret-key" });
     expect(answer.status).toBe(200);
     expect(answer.text).not.toContain("secret-key");
-    expect((await ask("GET", `${base}/get/${path}`)).text).not.toContain("secret-key");
+    expect((await ask("GET", `${HTTP_TRIGGERS}/get/${path}`)).text).not.toContain("secret-key");
     const plain = await create({ ...asks, authentication_resource_path: `$var:${at}` });
     expect((await nobody("POST", plain.url, {}, { "x-api-key": "secret-key" })).status).toBe(200);
     await expectOk(ask("POST", `/w/acme/variables/update/${at}`, { value: "other" }));
@@ -72,7 +81,7 @@ describe("callers are authenticated", () => {
     };
     await expectOk(ask("POST", "/w/acme/resources/create", elsewhere));
     const away = route({ ...asks, authentication_resource_path: elsewhere.path });
-    expect((await ask("POST", `${base}/create`, away)).text).toContain("below u/ann/ alone");
+    expect((await ask("POST", `${HTTP_TRIGGERS}/create`, away)).text).toContain("below u/ann/ alone");
     await expectOk(ask("DELETE", `/w/acme/variables/delete/${at}`));
     expect((await nobody("POST", plain.url, {}, { "x-api-key": "other" })).status).toBe(500);
   });
@@ -168,7 +177,7 @@ describe("files", () => {
     expect((await nobody("POST", `${url}/app.js`)).status).toBe(405);
     const taken = await ask(
       "POST",
-      `${base}/create`,
+      `${HTTP_TRIGGERS}/create`,
       route({ http_method: "get", route_path: `${url.slice(3)}/*x` }),
     );
     expect(taken.status).toBe(400);

@@ -6,25 +6,25 @@ import { schedules } from "../../../../src/features/triggers/schedules/tables.ts
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import {
   ask,
-  base,
+  awaitRuns,
   create,
   get,
   makeDue,
-  openSchedules,
-  ran,
   runsOf,
+  SCHEDULES,
   schedule,
   server,
+  setUpSchedules,
 } from "./schedules-setup.ts";
 
-openSchedules();
+setUpSchedules();
 
 describe("a due schedule", () => {
   test("runs with its arguments and the rights of its editor, and gets its next time", async () => {
     const path = await create({ tag: "" });
     expect((await get(path)).next_at).toMatch(/^\d{4}-01-01T00:00:00.000Z$/);
     await makeDue(path);
-    const [job] = await ran(path);
+    const [job] = await awaitRuns(path);
     expect(job).toMatchObject({
       script_path: "u/admin/greet",
       created_by: `schedule-${path}`,
@@ -41,14 +41,14 @@ describe("a due schedule", () => {
   test("can be a flow", async () => {
     const path = await create({ script_path: "u/admin/flow", is_flow: true, args: { x: 1 } });
     await makeDue(path);
-    const [job] = await ran(path);
+    const [job] = await awaitRuns(path);
     expect(job).toMatchObject({ job_kind: "flow", script_path: "u/admin/flow", success: true });
   });
 
   test("runs at its time without a call", async () => {
     const path = await create({ schedule: "* * * * * *" });
-    const jobs = await ran(path, 2);
-    await expectOk(ask("POST", `${base}/setenabled/${path}`, { enabled: false }));
+    const jobs = await awaitRuns(path, 2);
+    await expectOk(ask("POST", `${SCHEDULES}/setenabled/${path}`, { enabled: false }));
     const seconds = jobs.map(({ created_at }) => Math.floor(Date.parse(created_at) / 1000));
     expect(new Set(seconds).size).toBe(seconds.length);
     expect((await get(path)).next_at).toBeNull();
@@ -65,7 +65,7 @@ describe("a due schedule", () => {
     const all = (row: typeof schedules.$inferSelect) =>
       Promise.all(Array.from({ length: 8 }, () => runSchedule(app, row)));
     await all(row!);
-    await ran(path);
+    await awaitRuns(path);
     expect(await runsOf(path)).toHaveLength(1);
     // Whoever reads it only after another has run it finds the next time.
     const [later] = await app.db.read.select().from(schedules).where(eq(schedules.path, path));
@@ -81,7 +81,7 @@ describe("a due schedule", () => {
       tx.update(schedules).set({ next_at: long_ago }).where(eq(schedules.path, path)),
     );
     getScheduler(app).wake();
-    await ran(path);
+    await awaitRuns(path);
     expect(Date.parse((await get(path)).next_at)).toBeGreaterThan(app.clock().getTime());
     expect(await runsOf(path)).toHaveLength(1);
   });
@@ -114,7 +114,7 @@ describe("a due schedule", () => {
     );
     expect(await runsOf(one)).toHaveLength(1);
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/force_cancel/${job.id}`, {}));
-    await ran(one);
+    await awaitRuns(one);
     await makeDue(one);
     const again = await until(async () => {
       const found = await runsOf(one);
@@ -130,7 +130,7 @@ describe("a due schedule", () => {
       retry: { constant: { attempts: 2, seconds: 0 } },
     });
     await makeDue(path);
-    const [job] = await ran(path);
+    const [job] = await awaitRuns(path);
     expect(job).toMatchObject({ success: false, script_path: "u/admin/fail" });
     const tries = (await ask("GET", `/w/acme/jobs/list?parent_job=${job.id}`)).json();
     expect(tries).toHaveLength(3);
@@ -152,40 +152,40 @@ test("a schedule of the local admin, and of a super admin who is not a member, r
   const { ask: root } = await server.user("root", { super_admin: true });
   for (const above of [server.operator, root]) {
     const body = schedule();
-    await expectOk(above("POST", `${base}/create`, body));
+    await expectOk(above("POST", `${SCHEDULES}/create`, body));
     await makeDue(body.path);
-    expect((await ran(body.path))[0]).toMatchObject({ success: true });
+    expect((await awaitRuns(body.path))[0]).toMatchObject({ success: true });
   }
 });
 
 test("a schedule runs as the user who changed it last", async () => {
   const { ask: dev } = await server.member("acme", "dev");
   const path = await create();
-  await expectOk(ask("POST", `${base}/update/${path}`, { ...schedule(), args: { name: "Bob" } }));
+  await expectOk(ask("POST", `${SCHEDULES}/update/${path}`, { ...schedule(), args: { name: "Bob" } }));
   expect(await get(path)).toMatchObject({ args: { name: "Bob" }, edited_by: "admin" });
-  expect((await dev("GET", `${base}/get/${path}`)).status).toBe(404);
-  expect((await dev("POST", `${base}/setenabled/${path}`, { enabled: false })).status).toBe(404);
-  expect((await dev("DELETE", `${base}/delete/${path}`)).status).toBe(404);
-  const stolen = await dev("POST", `${base}/create`, schedule({ path: "u/dev/x" }));
+  expect((await dev("GET", `${SCHEDULES}/get/${path}`)).status).toBe(404);
+  expect((await dev("POST", `${SCHEDULES}/setenabled/${path}`, { enabled: false })).status).toBe(404);
+  expect((await dev("DELETE", `${SCHEDULES}/delete/${path}`)).status).toBe(404);
+  const stolen = await dev("POST", `${SCHEDULES}/create`, schedule({ path: "u/dev/x" }));
   expect([stolen.status, stolen.text]).toEqual([404, expect.stringContaining("u/admin/greet")]);
-  expect((await dev("POST", `${base}/create`, schedule({ path: "u/admin/x" }))).status).toBe(403);
-  expect((await dev("GET", `${base}/list`)).json()).toEqual([]);
+  expect((await dev("POST", `${SCHEDULES}/create`, schedule({ path: "u/admin/x" }))).status).toBe(403);
+  expect((await dev("GET", `${SCHEDULES}/list`)).json()).toEqual([]);
 });
 
 test("lists show what a schedule runs, and how its last runs ended", async () => {
   const path = await create();
   await makeDue(path);
-  const [job] = await ran(path);
-  const listed = (await expectOk(ask("GET", `${base}/list_with_jobs`))).json();
+  const [job] = await awaitRuns(path);
+  const listed = (await expectOk(ask("GET", `${SCHEDULES}/list_with_jobs`))).json();
   const mine = listed.find((each: any) => each.path === path);
   expect(mine.jobs).toEqual([{ id: job.id, success: true, duration_ms: expect.any(Number) }]);
-  expect((await ask("GET", `${base}/list?path=u/admin/flow`)).json()).toHaveLength(1);
-  expect((await ask("GET", `${base}/list?is_flow=true`)).json()).toHaveLength(1);
-  expect((await ask("GET", `${base}/list?path_start=${path}`)).json()).toHaveLength(1);
-  expect((await ask("GET", `${base}/list?per_page=1&page=2`)).json()).toHaveLength(1);
-  expect((await ask("GET", `${base}/exists/${path}`)).json()).toBe(true);
-  await expectOk(ask("DELETE", `${base}/delete/${path}`));
-  expect((await ask("GET", `${base}/exists/${path}`)).json()).toBe(false);
+  expect((await ask("GET", `${SCHEDULES}/list?path=u/admin/flow`)).json()).toHaveLength(1);
+  expect((await ask("GET", `${SCHEDULES}/list?is_flow=true`)).json()).toHaveLength(1);
+  expect((await ask("GET", `${SCHEDULES}/list?path_start=${path}`)).json()).toHaveLength(1);
+  expect((await ask("GET", `${SCHEDULES}/list?per_page=1&page=2`)).json()).toHaveLength(1);
+  expect((await ask("GET", `${SCHEDULES}/exists/${path}`)).json()).toBe(true);
+  await expectOk(ask("DELETE", `${SCHEDULES}/delete/${path}`));
+  expect((await ask("GET", `${SCHEDULES}/exists/${path}`)).json()).toBe(false);
 });
 
 describe("a schedule stays due", () => {
@@ -193,7 +193,7 @@ describe("a schedule stays due", () => {
     const other = await startTestServer();
     const there = await other.workspace();
     await deploy(there.ask, "acme", "u/admin/greet", "export const main = () => 1");
-    const path = (await expectOk(there.ask("POST", `${base}/create`, schedule()))).text;
+    const path = (await expectOk(there.ask("POST", `${SCHEDULES}/create`, schedule()))).text;
     const { app } = other.server;
     const makeDue = async () => {
       const next_at = new Date(app.clock().getTime() - 1_000);
@@ -226,7 +226,7 @@ describe("a schedule stays due", () => {
     const runs = async () =>
       (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json().length;
     await until(async () => ((await runs()) >= 2 ? true : undefined), "the runs");
-    const told = (await ask("GET", `${base}/get/u/admin/bad-7`)).json();
+    const told = (await ask("GET", `${SCHEDULES}/get/u/admin/bad-7`)).json();
     expect(told.error).toStartWith("the next time cannot be computed: `timezone`: Nowhere/Atall is none");
     const due = await app.db.read.select().from(schedules).where(eq(schedules.timezone, "Nowhere/Atall"));
     expect(due.filter((each) => each.next_at !== null)).toEqual([]);

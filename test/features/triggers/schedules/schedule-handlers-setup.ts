@@ -8,9 +8,9 @@ import { getScheduler } from "../../../../src/features/triggers/schedules/get-sc
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import {
   type Ask,
+  createTemporaryFolder,
   deploy,
   expectOk,
-  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -22,7 +22,7 @@ let folder: string;
 
 let count = 0;
 /** A schedule of its own, and the file that its runs read. */
-export async function create(more: object = {}) {
+export async function createSchedule(more: object = {}) {
   const name = `s${++count}`;
   const file = join(folder, name);
   const path = `u/admin/${name}`;
@@ -37,57 +37,57 @@ export async function create(more: object = {}) {
   await expectOk(ask("POST", "/w/acme/schedules/create", { ...body, ...more }));
   return { path, file };
 }
-export type Made = Awaited<ReturnType<typeof create>>;
+export type TestSchedule = Awaited<ReturnType<typeof createSchedule>>;
 
-export const list = async (query: string): Promise<any[]> =>
+export const listJobs = async (query: string): Promise<any[]> =>
   (await expectOk(ask("GET", `/w/acme/jobs/list?per_page=1000&${query}`))).json();
-export const runsOf = async ({ path }: Made) =>
-  (await list(`schedule_path=${path}&scheduled_for_before_now=true`)).filter((job) => !job.is_flow_step);
+export const listRuns = async ({ path }: TestSchedule) =>
+  (await listJobs(`schedule_path=${path}&scheduled_for_before_now=true`)).filter((job) => !job.is_flow_step);
 
-export async function begin(made: Made): Promise<void> {
+export async function startRun(made: TestSchedule): Promise<void> {
   const { app } = server.server;
-  const before = (await runsOf(made)).length;
+  const before = (await listRuns(made)).length;
   const due = { next_at: new Date(app.clock().getTime() - 1_000) };
   await app.db.write((tx) => tx.update(schedules).set(due).where(eq(schedules.path, made.path)));
   getScheduler(app).wake();
-  await until(async () => ((await runsOf(made)).length > before ? true : undefined), "its beginning");
+  await until(async () => ((await listRuns(made)).length > before ? true : undefined), "its beginning");
 }
-export const over = (made: Made) =>
+export const awaitRuns = (made: TestSchedule) =>
   until(async () => {
-    const runs = await runsOf(made);
+    const runs = await listRuns(made);
     return runs.every(({ type }) => type === "CompletedJob") ? runs : undefined;
   }, "the end of all runs");
 /** Runs one after the other, each with its outcome. */
-export async function go(made: Made, ...outcomes: string[]): Promise<void> {
+export async function runOutcomes(made: TestSchedule, ...outcomes: string[]): Promise<void> {
   for (const outcome of outcomes) {
     writeFileSync(made.file, outcome);
-    await begin(made);
-    await over(made);
+    await startRun(made);
+    await awaitRuns(made);
   }
 }
 /** Returns the arguments of this schedule's handler runs, in order, once all of them have started. */
-export async function given(made: Made, handler: string): Promise<any[]> {
+export async function awaitHandlerArguments(made: TestSchedule, handler: string): Promise<any[]> {
   const { db } = server.server.app;
   await until(
     async () => ((await db.read.select().from(handlerCalls)).length === 0 ? true : undefined),
     "the outbox",
   );
-  const found = await list(`script_path_exact=u/admin/${handler}`);
+  const found = await listJobs(`script_path_exact=u/admin/${handler}`);
   const jobs = await Promise.all(
     found.map(async ({ id }) => (await expectOk(ask("GET", `/w/acme/jobs_u/get/${id}`))).json()),
   );
   return jobs.filter(({ args }) => args.schedule_path === made.path).reverse();
 }
-export const times = async (made: Made, handler: string, key: string) =>
-  (await given(made, handler)).map(({ args }) => args[key]);
+export const awaitHandlerTimes = async (made: TestSchedule, handler: string, key: string) =>
+  (await awaitHandlerArguments(made, handler)).map(({ args }) => args[key]);
 
 export const FAILED = { on_failure: "script/u/admin/failed" };
 export const RECOVERED = { on_recovery: "script/u/admin/recovered" };
 export const SUCCEEDED = { on_success: "script/u/admin/succeeded" };
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openScheduleHandlers(): void {
-  folder = openFolder("svc-schedules-");
+export function setUpScheduleHandlers(): void {
+  folder = createTemporaryFolder("svc-schedules-");
   beforeAll(async () => {
     server = await startTestServer({ workers: 6, sandbox_read: folder });
     ({ ask } = await server.workspace());

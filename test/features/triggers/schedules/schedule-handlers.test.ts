@@ -4,30 +4,30 @@ import { writeFileSync } from "node:fs";
 import { expectOk } from "../../../support/harness.ts";
 import {
   ask,
-  begin,
-  create,
+  awaitHandlerArguments,
+  awaitHandlerTimes,
+  awaitRuns,
+  createSchedule,
   FAILED,
-  given,
-  go,
-  list,
-  type Made,
-  openScheduleHandlers,
-  over,
+  listJobs,
+  listRuns,
   RECOVERED,
-  runsOf,
+  runOutcomes,
   SUCCEEDED,
   server,
-  times,
+  setUpScheduleHandlers,
+  startRun,
+  type TestSchedule,
 } from "./schedule-handlers-setup.ts";
 
-openScheduleHandlers();
+setUpScheduleHandlers();
 
 describe("on_failure", () => {
   test("gets the error, the run and the number of consecutive failures", async () => {
-    const made = await create({ ...FAILED, on_failure_extra_args: { channel: "ops", path: "mine" } });
-    await go(made, "fail");
-    const [handler] = await given(made, "failed");
-    const [run] = await runsOf(made);
+    const made = await createSchedule({ ...FAILED, on_failure_extra_args: { channel: "ops", path: "mine" } });
+    await runOutcomes(made, "fail");
+    const [handler] = await awaitHandlerArguments(made, "failed");
+    const [run] = await listRuns(made);
     expect(handler.args).toEqual({
       error: expect.objectContaining({ name: "Error", message: "as told" }),
       workspace_id: "acme",
@@ -54,60 +54,60 @@ describe("on_failure", () => {
     ["exactly the second", { on_failure_times: 2, on_failure_exact: true }, [2]],
     ["exactly the first", { on_failure_times: 1, on_failure_exact: true }, [1, 1]],
   ])("is started for %s in a row", async (_, more, heard) => {
-    const made = await create({ ...FAILED, ...more });
-    await go(made, "fail", "fail", "well", "fail");
-    expect(await times(made, "failed", "failed_times")).toEqual(heard);
+    const made = await createSchedule({ ...FAILED, ...more });
+    await runOutcomes(made, "fail", "fail", "well", "fail");
+    expect(await awaitHandlerTimes(made, "failed", "failed_times")).toEqual(heard);
   });
 
   test("is started for the third failure too, unless configured for exactly the second", async () => {
-    const on = await create({ ...FAILED, on_failure_times: 2 });
-    const exact = await create({ ...FAILED, on_failure_times: 2, on_failure_exact: true });
-    for (const made of [on, exact]) await go(made, "fail", "fail", "fail");
-    expect(await times(on, "failed", "failed_times")).toEqual([2, 3]);
-    expect(await times(exact, "failed", "failed_times")).toEqual([2]);
+    const on = await createSchedule({ ...FAILED, on_failure_times: 2 });
+    const exact = await createSchedule({ ...FAILED, on_failure_times: 2, on_failure_exact: true });
+    for (const made of [on, exact]) await runOutcomes(made, "fail", "fail", "fail");
+    expect(await awaitHandlerTimes(on, "failed", "failed_times")).toEqual([2, 3]);
+    expect(await awaitHandlerTimes(exact, "failed", "failed_times")).toEqual([2]);
   });
 
   test("counts runs that fail at the same time", async () => {
-    const made = await create({ ...FAILED, on_failure_times: 3, on_failure_exact: true });
-    const all = await create(FAILED);
+    const made = await createSchedule({ ...FAILED, on_failure_times: 3, on_failure_exact: true });
+    const all = await createSchedule(FAILED);
     for (const each of [made, all]) {
       writeFileSync(each.file, "");
-      for (let at = 0; at < 5; at++) await begin(each);
+      for (let at = 0; at < 5; at++) await startRun(each);
       writeFileSync(each.file, "fail");
-      await over(each);
+      await awaitRuns(each);
     }
-    expect(await times(made, "failed", "failed_times")).toEqual([3]);
-    expect((await times(all, "failed", "failed_times")).sort()).toEqual([1, 2, 3, 4, 5]);
+    expect(await awaitHandlerTimes(made, "failed", "failed_times")).toEqual([3]);
+    expect((await awaitHandlerTimes(all, "failed", "failed_times")).sort()).toEqual([1, 2, 3, 4, 5]);
   });
 
   test("is started for a script whose retries failed", async () => {
     const retry = { constant: { attempts: 1, seconds: 0 } };
-    const made = await create({ ...FAILED, retry });
-    await go(made, "fail");
-    expect(await times(made, "failed", "failed_times")).toEqual([1]);
+    const made = await createSchedule({ ...FAILED, retry });
+    await runOutcomes(made, "fail");
+    expect(await awaitHandlerTimes(made, "failed", "failed_times")).toEqual([1]);
   });
 
   test("does not count a run that was canceled", async () => {
-    const made = await create({ ...FAILED, on_failure_times: 2 });
-    await go(made, "fail");
+    const made = await createSchedule({ ...FAILED, on_failure_times: 2 });
+    await runOutcomes(made, "fail");
     writeFileSync(made.file, "");
-    await begin(made);
-    const running = (await runsOf(made)).find(({ type }) => type !== "CompletedJob");
+    await startRun(made);
+    const running = (await listRuns(made)).find(({ type }) => type !== "CompletedJob");
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${running.id}`, {}));
-    await over(made);
-    expect(await given(made, "failed")).toEqual([]);
-    await go(made, "fail");
-    expect(await times(made, "failed", "failed_times")).toEqual([2]);
+    await awaitRuns(made);
+    expect(await awaitHandlerArguments(made, "failed")).toEqual([]);
+    await runOutcomes(made, "fail");
+    expect(await awaitHandlerTimes(made, "failed", "failed_times")).toEqual([2]);
   });
 });
 
 describe("on_recovery", () => {
   test("gets the failed and the recovered run", async () => {
-    const made = await create({ ...RECOVERED, on_recovery_extra_args: { channel: "ops" } });
-    await go(made, "well", "fail", "fine", "fine");
-    const all = await given(made, "recovered");
+    const made = await createSchedule({ ...RECOVERED, on_recovery_extra_args: { channel: "ops" } });
+    await runOutcomes(made, "well", "fail", "fine", "fine");
+    const all = await awaitHandlerArguments(made, "recovered");
     expect(all).toHaveLength(1);
-    const [fine, failed] = (await runsOf(made)).slice(1);
+    const [fine, failed] = (await listRuns(made)).slice(1);
     expect(all[0].args).toEqual({
       error: expect.objectContaining({ message: "as told" }),
       error_started_at: failed.started_at,
@@ -123,20 +123,20 @@ describe("on_recovery", () => {
   });
 
   test("is started after the configured number of consecutive successes", async () => {
-    const made = await create({ ...RECOVERED, on_recovery_times: 2 });
-    await go(made, "fail", "well", "fail", "well");
-    expect(await given(made, "recovered")).toEqual([]);
-    await go(made, "well", "well");
-    expect(await times(made, "recovered", "success_times")).toEqual([2]);
+    const made = await createSchedule({ ...RECOVERED, on_recovery_times: 2 });
+    await runOutcomes(made, "fail", "well", "fail", "well");
+    expect(await awaitHandlerArguments(made, "recovered")).toEqual([]);
+    await runOutcomes(made, "well", "well");
+    expect(await awaitHandlerTimes(made, "recovered", "success_times")).toEqual([2]);
   });
 });
 
 test("on_success is started for every success, with its result", async () => {
-  const made = await create({ ...SUCCEEDED, on_success_extra_args: { note: 1 } });
-  await go(made, "well", "fail", "fine");
-  const all = await given(made, "succeeded");
+  const made = await createSchedule({ ...SUCCEEDED, on_success_extra_args: { note: 1 } });
+  await runOutcomes(made, "well", "fail", "fine");
+  const all = await awaitHandlerArguments(made, "succeeded");
   expect(all.map(({ args }) => args.said)).toEqual(["well", "fine"]);
-  const [run] = await runsOf(made);
+  const [run] = await listRuns(made);
   expect(all[1].args).toEqual({
     said: "fine",
     workspace_id: "acme",
@@ -153,17 +153,20 @@ test("on_success is started for every success, with its result", async () => {
 test("the workspace's handler is started as well, unless the schedule mutes it", async () => {
   const handler = { error_handler: "script/u/admin/workspace", error_handler_extra_args: {} };
   await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", handler));
-  const loud = await create(FAILED);
-  const muted = await create({ ...FAILED, ws_error_handler_muted: true });
-  for (const made of [loud, muted]) await go(made, "fail");
-  expect([await given(loud, "failed"), await given(muted, "failed")].map(({ length }) => length)).toEqual([
-    1, 1,
-  ]);
+  const loud = await createSchedule(FAILED);
+  const muted = await createSchedule({ ...FAILED, ws_error_handler_muted: true });
+  for (const made of [loud, muted]) await runOutcomes(made, "fail");
+  expect(
+    [await awaitHandlerArguments(loud, "failed"), await awaitHandlerArguments(muted, "failed")].map(
+      ({ length }) => length,
+    ),
+  ).toEqual([1, 1]);
   const heard = await Promise.all(
     [loud, muted].map(async (made) => {
-      const [run] = await runsOf(made);
-      return (await list(`parent_job=${run.id}`)).filter(({ created_by }) => created_by === "error_handler")
-        .length;
+      const [run] = await listRuns(made);
+      return (await listJobs(`parent_job=${run.id}`)).filter(
+        ({ created_by }) => created_by === "error_handler",
+      ).length;
     }),
   );
   expect(heard).toEqual([1, 0]);
@@ -171,21 +174,22 @@ test("the workspace's handler is started as well, unless the schedule mutes it",
 
 describe("the default handler", () => {
   const settle = (body: object) => ask("POST", "/w/acme/schedules/setdefaulthandler", body);
-  const get = async ({ path }: Made) => (await expectOk(ask("GET", `/w/acme/schedules/get/${path}`))).json();
+  const get = async ({ path }: TestSchedule) =>
+    (await expectOk(ask("GET", `/w/acme/schedules/get/${path}`))).json();
 
   test("leaves the workspace's handler muted for a new schedule that mutes it", async () => {
     await expectOk(settle({ handler_type: "error", override_existing: false, path: "script/u/admin/other" }));
-    const made = await create({ ws_error_handler_muted: true });
+    const made = await createSchedule({ ws_error_handler_muted: true });
     expect(await get(made)).toMatchObject({
       on_failure: "script/u/admin/other",
       ws_error_handler_muted: true,
     });
-    expect((await get(await create())).ws_error_handler_muted).toBe(false);
+    expect((await get(await createSchedule())).ws_error_handler_muted).toBe(false);
     await expectOk(settle({ handler_type: "error", override_existing: false }));
   });
 
   test("applies to new schedules without one, and on request to all", async () => {
-    const before = await create(FAILED);
+    const before = await createSchedule(FAILED);
     const error = {
       handler_type: "error",
       override_existing: false,
@@ -205,8 +209,8 @@ describe("the default handler", () => {
       default_success_handler: { path: "script/u/admin/other" },
     });
     expect(stored).not.toHaveProperty("default_recovery_handler");
-    const own = await create(FAILED);
-    const without = await create();
+    const own = await createSchedule(FAILED);
+    const without = await createSchedule();
     const fields = {
       on_failure: "script/u/admin/other",
       on_failure_times: 3,
@@ -233,7 +237,7 @@ describe("the default handler", () => {
       on_failure_times: null,
       ws_error_handler_muted: false,
     });
-    expect((await get(await create())).on_failure).toBeNull();
+    expect((await get(await createSchedule())).on_failure).toBeNull();
   });
 
   test.each([

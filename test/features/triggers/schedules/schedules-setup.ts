@@ -15,7 +15,7 @@ import {
 export let server: TestServer;
 export let ask: Ask;
 
-export const base = "/w/acme/schedules";
+export const SCHEDULES = "/w/acme/schedules";
 const NEVER_SOON = "0 0 0 1 1 *";
 
 let count = 0;
@@ -29,9 +29,9 @@ export const schedule = (more: object = {}) => ({
   ...more,
 });
 export async function create(more: object = {}): Promise<string> {
-  return (await expectOk(ask("POST", `${base}/create`, schedule(more)))).text;
+  return (await expectOk(ask("POST", `${SCHEDULES}/create`, schedule(more)))).text;
 }
-export const get = async (path: string) => (await expectOk(ask("GET", `${base}/get/${path}`))).json();
+export const get = async (path: string) => (await expectOk(ask("GET", `${SCHEDULES}/get/${path}`))).json();
 
 /** Makes it due now, and has it looked at. */
 export async function makeDue(path: string): Promise<void> {
@@ -50,14 +50,14 @@ export const runsOf = async (path: string): Promise<any[]> => {
   const found = (await expectOk(ask("GET", url))).json();
   return found.filter((job: any) => !job.is_flow_step);
 };
-export const ran = (path: string, times = 1) =>
+export const awaitRuns = (path: string, times = 1) =>
   until(async () => {
     const found = (await runsOf(path)).filter(({ type }) => type === "CompletedJob");
     return found.length >= times ? found : undefined;
   }, `${times} runs of ${path}`);
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openSchedules(): void {
+export function setUpSchedules(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());

@@ -1,9 +1,9 @@
 /** Schedules: the next times of their rules, and which of them are refused. */
 import { expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
-import { ask, base, create, get, openSchedules, schedule, server } from "./schedules-setup.ts";
+import { ask, create, get, SCHEDULES, schedule, server, setUpSchedules } from "./schedules-setup.ts";
 
-openSchedules();
+setUpSchedules();
 
 test.each([
   ["0 30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00", "2026-03-30T00:30"]],
@@ -81,12 +81,12 @@ test.each([
   ["an unknown handler", { on_success: "script/u/admin/nothing" }, 400, "`on_success`"],
   ["arguments that are not an object", { args: [1] }, 400, "args"],
 ])("%s is rejected", async (_, more, status, says) => {
-  const answer = await ask("POST", `${base}/create`, schedule(more));
+  const answer = await ask("POST", `${SCHEDULES}/create`, schedule(more));
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
 });
 
 test("a used path is rejected", async () => {
   const path = await create();
-  const answer = await ask("POST", `${base}/create`, schedule({ path }));
+  const answer = await ask("POST", `${SCHEDULES}/create`, schedule({ path }));
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("already")]);
 });

@@ -8,18 +8,18 @@ import {
   ask,
   base,
   create,
+  createTriggerBody,
+  deleteTrigger,
   errorOf,
   get,
-  openSockets,
   ran,
-  remove,
   runsOf,
   server,
+  setUpSockets,
   startPeer,
-  trigger,
 } from "./websocket-setup.ts";
 
-openSockets();
+setUpSockets();
 
 describe.concurrent("an error", () => {
   test("is shown on the trigger, retried, and cleared after a success", async () => {
@@ -33,7 +33,7 @@ describe.concurrent("an error", () => {
     await peer.connected();
     peer.send("again");
     await ran(path);
-    await remove(path);
+    await deleteTrigger(path);
   }, 30_000);
 
   test.each([
@@ -44,13 +44,13 @@ describe.concurrent("an error", () => {
   ])("%s is rejected as a target", async (_, url, says) => {
     const path = await create({ url });
     expect(await errorOf(path)).toContain(says);
-    await remove(path);
+    await deleteTrigger(path);
   });
 
   test("a URL from a script is checked as any other", async () => {
     const path = await create({ url: "$script:u/admin/where", url_runnable_args: { at: "ws://10.0.0.1/" } });
     expect(await errorOf(path)).toContain("has not allowed as a target");
-    await remove(path);
+    await deleteTrigger(path);
   });
 
   test("a message that cannot start a job is reported, and the next one is processed", async () => {
@@ -65,7 +65,7 @@ describe.concurrent("an error", () => {
     peer.send("y");
     await ran(path);
     await until(async () => ((await get(path)).error ? undefined : true), "no error any more");
-    await remove(path);
+    await deleteTrigger(path);
   });
 
   test("no connection is made for a member who has left", async () => {
@@ -74,7 +74,7 @@ describe.concurrent("an error", () => {
     const path = "u/cid/ws";
     await deploy(cid.ask, "acme", "u/cid/say", "export const main = (msg: string) => msg");
     await expectOk(
-      cid.ask("POST", `${base}/create`, trigger({ path, script_path: "u/cid/say", url: peer.url })),
+      cid.ask("POST", `${base}/create`, createTriggerBody({ path, script_path: "u/cid/say", url: peer.url })),
     );
     await peer.connected();
     await expectOk(ask("DELETE", "/w/acme/users/delete/cid"));
@@ -86,7 +86,7 @@ describe.concurrent("an error", () => {
       "the error",
     );
     expect(await runsOf(path)).toEqual([]);
-    await remove(path);
+    await deleteTrigger(path);
   });
 });
 

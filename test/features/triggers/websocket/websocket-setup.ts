@@ -62,17 +62,17 @@ export let ask: Ask;
 
 export const base = "/w/acme/websocket_triggers";
 let count = 0;
-export const trigger = (more: object = {}) => ({
+export const createTriggerBody = (more: object = {}) => ({
   path: `u/admin/ws_${++count}`,
   script_path: "u/admin/say",
   url: "ws://127.0.0.1:9/",
   ...more,
 });
 export async function create(more: object = {}): Promise<string> {
-  return (await expectOk(ask("POST", `${base}/create`, trigger(more)))).text;
+  return (await expectOk(ask("POST", `${base}/create`, createTriggerBody(more)))).text;
 }
 export const get = async (path: string) => (await expectOk(ask("GET", `${base}/get/${path}`))).json();
-export const remove = (path: string) => expectOk(ask("DELETE", `${base}/delete/${path}`));
+export const deleteTrigger = (path: string) => expectOk(ask("DELETE", `${base}/delete/${path}`));
 export const runsOf = async (path: string): Promise<any[]> =>
   (await expectOk(ask("GET", `/w/acme/jobs/list?created_by=ws-${path}`)))
     .json()
@@ -87,7 +87,7 @@ export const errorOf = (path: string) =>
   until(async () => (await get(path)).error ?? undefined, `an error of ${path}`);
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openSockets(): void {
+export function setUpSockets(): void {
   beforeAll(async () => {
     server = await startTestServer({ allowed_targets: "127.0.0.1" });
     ({ ask } = await server.workspace());

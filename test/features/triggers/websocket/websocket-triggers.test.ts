@@ -9,18 +9,18 @@ import {
   ask,
   base,
   create,
+  createTriggerBody,
+  deleteTrigger,
   errorOf,
   get,
-  openSockets,
   ran,
-  remove,
   runsOf,
   server,
+  setUpSockets,
   startPeer,
-  trigger,
 } from "./websocket-setup.ts";
 
-openSockets();
+setUpSockets();
 
 const jobOf = async ({ id }: { id: string }) => (await ask("GET", `/w/acme/jobs_u/get/${id}`)).json();
 
@@ -44,7 +44,7 @@ describe("a trigger", () => {
     });
     expect(row.error ?? null).toBeNull();
     expect(peer.received).toEqual([]);
-    await remove(path);
+    await deleteTrigger(path);
     await until(() => (peer.open.size === 0 ? true : undefined), "the end of the connection");
   });
 
@@ -65,7 +65,7 @@ describe("a trigger", () => {
     expect((await ask("GET", `${base}/exists/${path}`)).json()).toBe(false);
     const listed = (await ask("GET", `${base}/list?path_start=${path}&path=u/admin/say`)).json();
     expect(listed.map((row: any) => row.path)).toEqual([`${path}_moved`]);
-    await remove(`${path}_moved`);
+    await deleteTrigger(`${path}_moved`);
   });
 
   test.each([
@@ -82,7 +82,7 @@ describe("a trigger", () => {
     peer.send("hi");
     const [job] = await ran(path);
     expect((await jobOf(job)).result).toEqual(given(peer.url));
-    await remove(path);
+    await deleteTrigger(path);
   });
 
   test("runs a flow, accepts only messages that match its filters, and bytes as text", async () => {
@@ -100,7 +100,7 @@ describe("a trigger", () => {
     const jobs = await ran(path);
     expect(jobs).toHaveLength(1);
     expect((await jobOf(jobs[0])).args).toEqual({ msg: wanted });
-    await remove(path);
+    await deleteTrigger(path);
   });
 
   test("sends its first messages, and the results of runs", async () => {
@@ -114,7 +114,7 @@ describe("a trigger", () => {
     peer.send("x");
     await until(() => (peer.received.length === 3 ? true : undefined), "the answer");
     expect(peer.received).toEqual(["hello", '{"sub":["a"]}', "got x"]);
-    await remove(path);
+    await deleteTrigger(path);
   });
 
   test("treats input as text, while its own arguments may contain references", async () => {
@@ -130,7 +130,7 @@ describe("a trigger", () => {
       await until(() => (peer.received.length === index + 2 ? true : undefined), "the answer");
     }
     expect(peer.received).toEqual(["to-them", "got $var:u/admin/told", "got $WM_TOKEN"]);
-    await remove(path);
+    await deleteTrigger(path);
   });
 
   test("sends errors only if configured, and nothing for null", async () => {
@@ -145,7 +145,7 @@ describe("a trigger", () => {
     await until(() => (peer.received.length > 0 ? true : undefined), "the answer");
     expect(peer.received).toHaveLength(1);
     expect(JSON.parse(peer.received[0]!).error.message).toBe("never");
-    for (const path of [silent, quiet, loud]) await remove(path);
+    for (const path of [silent, quiet, loud]) await deleteTrigger(path);
   });
 
   test("retries its script, sends the last attempt's result, and calls the error handler once", async () => {
@@ -170,17 +170,17 @@ describe("a trigger", () => {
     await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", {}));
     const tries = (await ask("GET", `/w/acme/jobs/list?parent_job=${job.id}&is_flow_step=true`)).json();
     expect(tries).toHaveLength(3);
-    await remove(path);
+    await deleteTrigger(path);
   });
 
   test("gets its URL from a script", async () => {
     using peer = startPeer();
     const path = await create({ url: "$script:u/admin/where", url_runnable_args: { at: peer.url } });
     await peer.connected();
-    await remove(path);
+    await deleteTrigger(path);
     const lost = await create({ url: "$script:u/admin/where", url_runnable_args: { at: 5 } });
     expect(await errorOf(lost)).toContain("returned no address");
-    await remove(lost);
+    await deleteTrigger(lost);
   });
 });
 
@@ -200,7 +200,7 @@ test("no more messages are read than may run, and none is lost", async () => {
   expect([...peer.open][0]!.getBufferedAmount()).toBeGreaterThan(0);
   await Bun.write(file, "");
   expect(await ran(path, 40)).toHaveLength(40);
-  await remove(path);
+  await deleteTrigger(path);
 }, 60_000);
 
 test.each([
@@ -211,19 +211,19 @@ test.each([
   ["a place that is taken", { path: "u/admin/taken" }, 400, "already"],
 ])("%s is rejected", async (_, more, status, says) => {
   if ("path" in more) await create({ path: more.path, enabled: false });
-  const refused = await ask("POST", `${base}/create`, trigger(more));
+  const refused = await ask("POST", `${base}/create`, createTriggerBody(more));
   expect([refused.status, refused.text]).toEqual([status, expect.stringContaining(says)]);
 });
 
 test("triggers of others can be neither read nor changed", async () => {
   const { ask: bob } = await server.member("acme", "bob");
-  expect((await bob("POST", `${base}/create`, trigger())).status).toBe(403);
+  expect((await bob("POST", `${base}/create`, createTriggerBody())).status).toBe(403);
   const path = await create({ enabled: false });
   expect((await bob("GET", `${base}/get/${path}`)).status).toBe(404);
   await expectOk(ask("POST", `/w/acme/acls/add/websocket_trigger/${path}`, { owner: "u/bob", write: false }));
   expect((await bob("GET", `${base}/get/${path}`)).json()).toMatchObject({ url_runnable_args: {} });
   expect((await bob("POST", `${base}/setenabled/${path}`, { enabled: true })).status).toBe(403);
-  await remove(path);
+  await deleteTrigger(path);
 });
 
 test.skipIf(!process.env.DATABASE_URL)(
@@ -264,7 +264,7 @@ test.skipIf(!process.env.DATABASE_URL)(
     expect((await runsOf(path)).length).toBe(2);
     expect(typeof holder).toBe("string");
     await second.stop();
-    await remove(path);
+    await deleteTrigger(path);
     rmSync(data_dir, { recursive: true, force: true });
   },
   60_000,

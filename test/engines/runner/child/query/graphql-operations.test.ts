@@ -1,9 +1,9 @@
 /** GraphQL operations, sent to the endpoint of a resource. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../../support/harness.ts";
-import { ask, openQueries, run } from "./query-setup.ts";
+import { ask, run, setUpQueries } from "./query-setup.ts";
 
-openQueries();
+setUpQueries();
 
 describe("a GraphQL operation", () => {
   const seen: { body: any; authorization: string | null; custom: string | null }[] = [];

@@ -4,7 +4,7 @@ import { SQL } from "bun";
 import { createDatabase, deploy, expectOk, until } from "../../../../support/harness.ts";
 import { type PostgresServer, startPostgres } from "../../../../support/peers/postgres-server.ts";
 import { VALUES } from "./postgresql-values.ts";
-import { ask, ended, openQueries, run, start } from "./query-setup.ts";
+import { ask, awaitJobEnd, run, setUpQueries, start } from "./query-setup.ts";
 
 const PASSWORD = "svc";
 
@@ -13,7 +13,7 @@ let database: Awaited<ReturnType<typeof createDatabase>>;
 let direct: SQL;
 let pg: Record<string, unknown>;
 
-openQueries();
+setUpQueries();
 beforeAll(async () => {
   if (!process.env.DATABASE_URL) postgres = await startPostgres();
   database = await createDatabase(process.env.DATABASE_URL ?? postgres!.url);
@@ -162,7 +162,7 @@ describe("a query of PostgreSQL", () => {
     });
     await untilSleeping(71, 1);
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, { reason: "enough" }));
-    expect((await ended(id)).result.error.name).toBe("Canceled");
+    expect((await awaitJobEnd(id)).result.error.name).toBe("Canceled");
     expect([await sleeping(71), await sleeping(72)]).toEqual([0, 0]);
   });
 
@@ -173,7 +173,7 @@ describe("a query of PostgreSQL", () => {
       { database: "$res:u/admin/pg" },
       "?timeout=1",
     );
-    expect((await ended(id)).result.error.name).toBe("ExecutionTimeout");
+    expect((await awaitJobEnd(id)).result.error.name).toBe("ExecutionTimeout");
     expect(await sleeping(73)).toBe(0);
   });
 
@@ -200,7 +200,7 @@ describe("a query of PostgreSQL", () => {
       return inode !== undefined && sockets.includes(`[${inode}]`);
     });
     process.kill(owner!, "SIGKILL");
-    expect((await ended(id)).success).toBe(false);
+    expect((await awaitJobEnd(id)).success).toBe(false);
     await untilSleeping(74, 0);
   });
 
@@ -209,7 +209,7 @@ describe("a query of PostgreSQL", () => {
     await untilSleeping(75, 1);
     expect((await onPg("SELECT 2 AS two")).result).toEqual([{ two: 2 }]);
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
-    await ended(id);
+    await awaitJobEnd(id);
   });
 
   test("is deployed with the schema from its comments, and runs warm with a new connection", async () => {
@@ -280,7 +280,7 @@ describe("a query of PostgreSQL", () => {
     const started = await expectOk(
       ask("POST", "/w/acme/jobs/run/preview_flow", { value: { modules }, args: { n: 3 } }),
     );
-    expect((await ended(started.text)).result).toEqual([1, 2, 3]);
+    expect((await awaitJobEnd(started.text)).result).toEqual([1, 2, 3]);
   });
 });
 

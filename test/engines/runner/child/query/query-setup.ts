@@ -6,7 +6,7 @@ export let server: TestServer;
 export let ask: Ask;
 
 /** Starts a server before the tests of a file, and stops it after them. */
-export function openQueries(): void {
+export function setUpQueries(): void {
   beforeAll(async () => {
     server = await startTestServer();
     ({ ask } = await server.workspace());
@@ -21,7 +21,7 @@ interface Ended {
   args: any;
 }
 
-export async function ended(id: string): Promise<Ended> {
+export async function awaitJobEnd(id: string): Promise<Ended> {
   const job = await until(async () => {
     const answer = await ask("GET", `/w/acme/jobs_u/completed/get/${id}`);
     return answer.status === 200 ? answer.json<Ended>() : undefined;
@@ -32,4 +32,4 @@ export async function ended(id: string): Promise<Ended> {
 export const start = async (language: string, content: string, args: object, query = "") =>
   (await expectOk(ask("POST", `/w/acme/jobs/run/preview${query}`, { language, content, args }))).text;
 export const run = async (language: string, content: string, args: object = {}) =>
-  ended(await start(language, content, args));
+  awaitJobEnd(await start(language, content, args));

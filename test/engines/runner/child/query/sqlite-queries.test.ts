@@ -1,9 +1,9 @@
 /** Queries of SQLite, and queries of any language that cannot be parsed. */
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk, until } from "../../../../support/harness.ts";
-import { ask, ended, openQueries, run, server, start } from "./query-setup.ts";
+import { ask, awaitJobEnd, run, server, setUpQueries, start } from "./query-setup.ts";
 
-openQueries();
+setUpQueries();
 
 describe("a query of SQLite", () => {
   test("runs in memory, with its arguments as parameters", async () => {
@@ -69,7 +69,7 @@ describe("a query of SQLite", () => {
     await expectOk(
       ask("POST", "/w/acme/job_helpers/upload_s3_file?file_key=shop/both.db", "of somebody else"),
     );
-    const { success, result } = await ended(id);
+    const { success, result } = await awaitJobEnd(id);
     expect([success, result.error?.message]).toEqual([
       false,
       expect.stringContaining("changed by somebody else"),

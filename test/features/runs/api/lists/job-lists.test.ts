@@ -4,28 +4,28 @@ import { jobs } from "../../../../../src/platform/queue/tables.ts";
 import { deploy, expectOk } from "../../../../support/harness.ts";
 import { HOUR, idOf } from "../../../../support/job-rows.ts";
 import {
-  all,
+  ALL_NAMES,
+  allNamesExcept,
   ask,
-  but,
-  iso,
+  createJobRow,
+  encodeJson,
+  formatHour,
+  JOB_NAMES,
   JOBS,
-  job,
-  json,
-  NAMES,
-  type Name,
-  named,
-  openJobLists,
+  type JobName,
+  listJobNames,
   server,
+  setUpJobLists,
 } from "./job-lists-setup.ts";
 
-openJobLists();
+setUpJobLists();
 
 describe("jobs/list", () => {
-  test.each<[query: string, names: Name[]]>([
-    ["", all],
-    ["order_desc=false", NAMES],
-    ["page=0&per_page=3", all.slice(0, 3)],
-    ["page=2&per_page=3", all.slice(3, 6)],
+  test.each<[query: string, names: JobName[]]>([
+    ["", ALL_NAMES],
+    ["order_desc=false", JOB_NAMES],
+    ["page=0&per_page=3", ALL_NAMES.slice(0, 3)],
+    ["page=2&per_page=3", ALL_NAMES.slice(3, 6)],
     ["page=4&per_page=3", []],
     ["created_by=bob", ["canceled"]],
     ["label=blue", ["labelled"]],
@@ -35,14 +35,14 @@ describe("jobs/list", () => {
     ["label=deep*&allow_wildcards=true", ["labelled"]],
     ["label=*[be]*&allow_wildcards=true", []],
     [`parent_job=${idOf(1).toUpperCase()}`, ["failed"]],
-    ["has_null_parent=true", but("failed")],
+    ["has_null_parent=true", allNamesExcept("failed")],
     ["script_path_exact=u/admin/other", ["canceled"]],
     ["script_path_exact=u/admin", []],
-    ["script_path_start=u/admin/o", but("preview")],
+    ["script_path_start=u/admin/o", allNamesExcept("preview")],
     ["script_path_start=u/admin/ot", ["canceled"]],
-    ["script_hash=00000000000000aa", but("preview")],
+    ["script_hash=00000000000000aa", allNamesExcept("preview")],
     ["schedule_path=f/x/nightly", ["skipped"]],
-    ["is_not_schedule=true", but("skipped")],
+    ["is_not_schedule=true", allNamesExcept("skipped")],
     ["trigger_kind=schedule", ["skipped"]],
     ["tag=gpu", ["labelled"]],
     ["tag=gpu*", ["running"]],
@@ -52,51 +52,51 @@ describe("jobs/list", () => {
     ["worker=host-?-*&allow_wildcards=true", []],
     ["worker=host-*ij&allow_wildcards=true", ["labelled"]],
     ["job_kinds=preview,flow", ["preview"]],
-    ["job_kinds=script,%20preview", all],
+    ["job_kinds=script,%20preview", ALL_NAMES],
     ["success=true", ["preview", "skipped", "labelled", "plain"]],
     ["success=false", ["canceled", "failed"]],
     ["is_skipped=true", ["skipped"]],
-    ["is_skipped=false", but("skipped")],
+    ["is_skipped=false", allNamesExcept("skipped")],
     ["canceled=true", ["canceled"]],
-    ["canceled=false", but("canceled")],
+    ["canceled=false", allNamesExcept("canceled")],
     ["success=false&canceled=false", ["failed"]],
-    ["suspended=false", all],
+    ["suspended=false", ALL_NAMES],
     ["running=true", ["running"]],
     ["running=false", ["queued"]],
     ["running=false&created_by=bob", []],
-    ["scheduled_for_before_now=true", but("queued")],
+    ["scheduled_for_before_now=true", allNamesExcept("queued")],
     ["suspended=true", []],
     ["is_flow_step=true", []],
-    ["is_flow_step=false", all],
-    [`created_before=${iso(3)}`, ["labelled", "plain"]],
-    [`created_after=${iso(13)}`, ["queued"]],
-    [`created_after=${iso(9)}&created_before=${iso(13)}`, ["running", "preview"]],
-    [`started_before=${iso(4)}`, ["labelled", "plain"]],
-    [`started_after=${iso(8)}`, ["running", "preview"]],
-    [`created_or_started_before=${iso(9)}`, ["canceled", "skipped", "failed", "labelled", "plain"]],
-    [`created_or_started_after=${iso(12)}`, ["queued", "running"]],
-    [`created_or_started_after_completed_jobs=${iso(9)}`, ["queued", "running", "preview"]],
-    [`created_or_started_after_completed_jobs=${iso(90)}`, ["queued", "running"]],
-    [`args=${json({})}`, all],
-    [`args=${json({ name: "Bob" })}`, ["plain"]],
-    [`args=${json({ list: [{ y: 2 }] })}`, ["plain"]],
-    [`args=${json({ list: [[3], 1] })}`, ["plain"]],
-    [`args=${json({ list: 1 })}`, []],
-    [`args=${json({ list: { 0: 1 } })}`, []],
-    [`args=${json({ list: [{ x: null }, 1, 1] })}`, ["plain"]],
-    [`args=${json({ list: [{ z: null }] })}`, []],
-    [`args=${json({ text: "a" })}`, []],
-    [`args=${json({ name: "Ann" })}&running=false`, ["queued"]],
-    [`args=${json({})}&page=2&per_page=3`, all.slice(3, 6)],
-    [`result=${json({ n: 1.5 })}`, ["plain"]],
-    [`result=${json("b")}`, ["labelled"]],
-    [`result=${json(["b", "a"])}`, ["labelled"]],
-    [`result=${json({ error: {} })}&success=false`, ["failed"]],
+    ["is_flow_step=false", ALL_NAMES],
+    [`created_before=${formatHour(3)}`, ["labelled", "plain"]],
+    [`created_after=${formatHour(13)}`, ["queued"]],
+    [`created_after=${formatHour(9)}&created_before=${formatHour(13)}`, ["running", "preview"]],
+    [`started_before=${formatHour(4)}`, ["labelled", "plain"]],
+    [`started_after=${formatHour(8)}`, ["running", "preview"]],
+    [`created_or_started_before=${formatHour(9)}`, ["canceled", "skipped", "failed", "labelled", "plain"]],
+    [`created_or_started_after=${formatHour(12)}`, ["queued", "running"]],
+    [`created_or_started_after_completed_jobs=${formatHour(9)}`, ["queued", "running", "preview"]],
+    [`created_or_started_after_completed_jobs=${formatHour(90)}`, ["queued", "running"]],
+    [`args=${encodeJson({})}`, ALL_NAMES],
+    [`args=${encodeJson({ name: "Bob" })}`, ["plain"]],
+    [`args=${encodeJson({ list: [{ y: 2 }] })}`, ["plain"]],
+    [`args=${encodeJson({ list: [[3], 1] })}`, ["plain"]],
+    [`args=${encodeJson({ list: 1 })}`, []],
+    [`args=${encodeJson({ list: { 0: 1 } })}`, []],
+    [`args=${encodeJson({ list: [{ x: null }, 1, 1] })}`, ["plain"]],
+    [`args=${encodeJson({ list: [{ z: null }] })}`, []],
+    [`args=${encodeJson({ text: "a" })}`, []],
+    [`args=${encodeJson({ name: "Ann" })}&running=false`, ["queued"]],
+    [`args=${encodeJson({})}&page=2&per_page=3`, ALL_NAMES.slice(3, 6)],
+    [`result=${encodeJson({ n: 1.5 })}`, ["plain"]],
+    [`result=${encodeJson("b")}`, ["labelled"]],
+    [`result=${encodeJson(["b", "a"])}`, ["labelled"]],
+    [`result=${encodeJson({ error: {} })}&success=false`, ["failed"]],
     ["result=null", ["preview", "canceled", "skipped"]],
-    ["all_workspaces=true", all],
+    ["all_workspaces=true", ALL_NAMES],
   ])("?%s", async (query, names) => {
-    expect(await named(`list?${query}`)).toEqual(names);
-    expect(await named(`list_filtered_uuids?${query}`)).toEqual(names);
+    expect(await listJobNames(`list?${query}`)).toEqual(names);
+    expect(await listJobNames(`list_filtered_uuids?${query}`)).toEqual(names);
   });
 
   test.each([
@@ -112,7 +112,7 @@ describe("jobs/list", () => {
 
   test("an entry describes the job without large fields", async () => {
     const list = (await ask("GET", "/w/acme/jobs/list")).json();
-    const entry = (name: Name) => list.find((found: any) => found.id === JOBS[name].id);
+    const entry = (name: JobName) => list.find((found: any) => found.id === JOBS[name].id);
     expect(entry("skipped")).toMatchObject({
       type: "CompletedJob",
       workspace_id: "acme",
@@ -122,17 +122,17 @@ describe("jobs/list", () => {
       schedule_path: "f/x/nightly",
       trigger: "f/x/nightly",
       trigger_kind: "schedule",
-      created_at: iso(7),
-      started_at: iso(8),
-      completed_at: iso(9),
+      created_at: formatHour(7),
+      started_at: formatHour(8),
+      completed_at: formatHour(9),
       duration_ms: HOUR,
       self_wait_time_ms: HOUR,
       is_flow_step: false,
     });
     expect(entry("labelled").labels).toEqual(["blue", "deep, sea"]);
     // A job that never began still says when it ended.
-    expect(entry("canceled")).toMatchObject({ success: false, canceled: true, started_at: iso(11) });
-    expect(entry("running")).toMatchObject({ type: "QueuedJob", running: true, started_at: iso(14) });
+    expect(entry("canceled")).toMatchObject({ success: false, canceled: true, started_at: formatHour(11) });
+    expect(entry("running")).toMatchObject({ type: "QueuedJob", running: true, started_at: formatHour(14) });
     expect(entry("queued")).toMatchObject({ running: false });
     for (const found of list) {
       for (const heavy of ["args", "result", "logs", "raw_code"]) expect(found).not.toHaveProperty(heavy);
@@ -141,7 +141,7 @@ describe("jobs/list", () => {
 });
 
 describe("the halves", () => {
-  test.each<[path: string, names: Name[]]>([
+  test.each<[path: string, names: JobName[]]>([
     ["queue/list", ["queued", "running"]],
     ["queue/list?order_desc=false", ["running", "queued"]],
     ["queue/list?per_page=100000", ["queued", "running"]],
@@ -149,15 +149,15 @@ describe("the halves", () => {
     ["queue/list?tag=bun", ["queued"]],
     ["queue/list?scheduled_for_before_now=true", ["running"]],
     ["queue/list?success=true", []],
-    [`queue/list?args=${json({ name: "Ann" })}`, ["queued"]],
+    [`queue/list?args=${encodeJson({ name: "Ann" })}`, ["queued"]],
     ["queue/list_filtered_uuids?created_by=admin", ["queued", "running"]],
-    ["completed/list", but("queued", "running")],
+    ["completed/list", allNamesExcept("queued", "running")],
     ["completed/list?label=blue", ["labelled"]],
     ["completed/list?page=2&per_page=4", ["labelled", "plain"]],
-    ["completed/list?running=true", but("queued", "running")],
-    [`completed/list?created_after=${iso(8)}`, ["preview", "canceled"]],
+    ["completed/list?running=true", allNamesExcept("queued", "running")],
+    [`completed/list?created_after=${formatHour(8)}`, ["preview", "canceled"]],
   ])("%s", async (path, names) => {
-    expect(await named(path)).toEqual(names);
+    expect(await listJobNames(path)).toEqual(names);
   });
 
   test("queued jobs show that their arguments are not disclosed", async () => {
@@ -169,14 +169,14 @@ describe("the halves", () => {
 test("a member's lists contain their own jobs, in full pages; ids by filter are for admins", async () => {
   const { ask: reader } = await server.member("acme", "reader");
   const mine = { permissioned_as: "u/reader", email: "reader@example.org", script_path: "u/reader/x" };
-  const rows = [20, 21, 22].map((n) => job(n, { ...mine, id: idOf(n, "0191"), tag: "mine" }));
+  const rows = [20, 21, 22].map((n) => createJobRow(n, { ...mine, id: idOf(n, "0191"), tag: "mine" }));
   await server.server.app.db.write((tx) => tx.insert(jobs).values(rows));
   const ids = [22, 21, 20].map((n) => idOf(n, "0191"));
-  expect(await named("list", reader)).toEqual(ids as Name[]);
-  expect(await named("completed/list?per_page=2&page=2&order_desc=false", reader)).toEqual([
+  expect(await listJobNames("list", reader)).toEqual(ids as JobName[]);
+  expect(await listJobNames("completed/list?per_page=2&page=2&order_desc=false", reader)).toEqual([
     ids[0],
-  ] as Name[]);
-  expect(await named("list?running=false", reader)).toEqual([]);
+  ] as JobName[]);
+  expect(await listJobNames("list?running=false", reader)).toEqual([]);
   for (const path of ["list_filtered_uuids", "queue/list_filtered_uuids"]) {
     expect((await reader("GET", `/w/acme/jobs/${path}`)).status).toBe(403);
   }
@@ -191,7 +191,7 @@ test("a member's lists contain their own jobs, in full pages; ids by filter are 
 test("all jobs of the instance are listed in the super admins' workspace only", async () => {
   await server.workspace("other");
   const rows = ["acme", "other"].map((workspace_id, n) =>
-    job(n, { id: idOf(n, "0192"), workspace_id, tag: "wide" }),
+    createJobRow(n, { id: idOf(n, "0192"), workspace_id, tag: "wide" }),
   );
   await server.server.app.db.write((tx) => tx.insert(jobs).values(rows));
   const found = async (workspace: string, query: string, by = server.operator) =>
@@ -225,10 +225,10 @@ test("a job is listed by its creation time, whatever id its caller chose, in one
   await server.workspace("early");
   const ids = ["ffffffff-ffff-4fff-bfff-ffffffffffff", "00000000-0000-4000-8000-000000000000"];
   const rows = [
-    job(30, { id: ids[0]!, workspace_id: "early" }),
-    job(31, { id: idOf(31, "0194"), workspace_id: "early" }),
-    job(33, { id: ids[1]!, workspace_id: "early" }),
-    job(32, { id: idOf(32, "0194") }),
+    createJobRow(30, { id: ids[0]!, workspace_id: "early" }),
+    createJobRow(31, { id: idOf(31, "0194"), workspace_id: "early" }),
+    createJobRow(33, { id: ids[1]!, workspace_id: "early" }),
+    createJobRow(32, { id: idOf(32, "0194") }),
   ].map((row) => ({ ...row, tag: "chosen" }));
   await server.server.app.db.write((tx) => tx.insert(jobs).values(rows));
   const found = async (workspace: string, query: string): Promise<string[]> =>
@@ -239,12 +239,12 @@ test("a job is listed by its creation time, whatever id its caller chose, in one
   expect(await found("early", "")).toEqual(early);
   expect(await found("early", "order_desc=false&page=2&per_page=2")).toEqual([ids[1]!]);
   expect(await found("early", "script_path_exact=u/admin/one")).toEqual(early);
-  const all = [ids[1]!, idOf(32, "0194"), idOf(31, "0194"), ids[0]!];
+  const ALL_NAMES = [ids[1]!, idOf(32, "0194"), idOf(31, "0194"), ids[0]!];
   const everywhere = "all_workspaces=true&tag=chosen";
-  expect(await found("admins", everywhere)).toEqual(all);
-  expect(await found("admins", `${everywhere}&order_desc=false`)).toEqual(all.toReversed());
-  expect(await found("admins", `${everywhere}&per_page=2&page=2`)).toEqual(all.slice(2));
-  expect(await found("admins", `${everywhere}&args=${json({})}`)).toEqual(all);
+  expect(await found("admins", everywhere)).toEqual(ALL_NAMES);
+  expect(await found("admins", `${everywhere}&order_desc=false`)).toEqual(ALL_NAMES.toReversed());
+  expect(await found("admins", `${everywhere}&per_page=2&page=2`)).toEqual(ALL_NAMES.slice(2));
+  expect(await found("admins", `${everywhere}&args=${encodeJson({})}`)).toEqual(ALL_NAMES);
 });
 
 test("jobs are grouped by script or flow, with the schemas of their version and the current one", async () => {

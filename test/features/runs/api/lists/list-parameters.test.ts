@@ -9,7 +9,7 @@ import { STORED_KINDS } from "../../../../../src/features/triggers/common/stored
 import { schedules } from "../../../../../src/features/triggers/schedules/tables.ts";
 import { jobs, type NewJob } from "../../../../../src/platform/queue/tables.ts";
 import { operations } from "../../../../../src/server/features.ts";
-import { CASES, jobFilters, made, ODD } from "../../../../acceptance/contract/list-cases.ts";
+import { CASES, createdAt, jobFilters, ODD_NAMES } from "../../../../acceptance/contract/list-cases.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../../support/harness.ts";
 import { completedRow, FUTURE, idOf, QUEUED, RUNNING } from "../../../../support/job-rows.ts";
 
@@ -147,22 +147,22 @@ beforeAll(async () => {
   }
   await expectOk(ask("POST", "/users/tokens/create", { label: "ephemeral-script" }));
   const half = (from: number, more: Partial<NewJob>) => [
-    completedRow(idOf(from), made(1), more),
-    completedRow(idOf(from + 1), made(3), { ...ODD, ...more }),
+    completedRow(idOf(from), createdAt(1), more),
+    completedRow(idOf(from + 1), createdAt(3), { ...ODD_NAMES, ...more }),
   ];
   const ended = half(1, {});
   const rows = [
     ...ended.slice(0, 1),
     { ...ended[1]!, status: "failure" as const, result: '{"y":1}' },
-    completedRow(idOf(3), made(3), { status: "skipped" }),
-    completedRow(idOf(4), made(2), { kind: "preview", script_path: "u/admin/two" }),
+    completedRow(idOf(3), createdAt(3), { status: "skipped" }),
+    completedRow(idOf(4), createdAt(2), { kind: "preview", script_path: "u/admin/two" }),
     ...half(5, QUEUED),
-    completedRow(idOf(7), made(1), { ...RUNNING, kind: "flow", worker: null }),
-    completedRow(idOf(8), made(1), { ...QUEUED, scheduled_for: FUTURE }),
+    completedRow(idOf(7), createdAt(1), { ...RUNNING, kind: "flow", worker: null }),
+    completedRow(idOf(8), createdAt(1), { ...QUEUED, scheduled_for: FUTURE }),
   ];
   await db.write(async (tx) => {
     await tx.insert(jobs).values(rows);
-    const capture = { workspace_id: "acme", path: "u/admin/one", is_flow: false, created_at: made(1) };
+    const capture = { workspace_id: "acme", path: "u/admin/one", is_flow: false, created_at: createdAt(1) };
     const received = { main_args: "{}", preprocessor_args: "{}" };
     const kinds = ["webhook", "http"] as const;
     await tx
@@ -173,7 +173,7 @@ beforeAll(async () => {
       modules: [{ job: idOf(1) }],
       step: 0,
     };
-    const moments = { created_at: made(1), last_raised_at: made(1) };
+    const moments = { created_at: createdAt(1), last_raised_at: createdAt(1) };
     const alert = { alert_type: "critical_error", kind: "worker_lost", message: "gone", count: 1 } as const;
     const alerts = ["a", "b"].map((key) => ({ ...alert, ...moments, key, acknowledged: key === "b" }));
     await tx.insert(criticalAlerts).values(alerts);
