@@ -13,7 +13,8 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { EndedJob, JobEndListener } from "../../../platform/app/job-ends.ts";
 import { type JobKind, type JobStatus, RUN_KINDS } from "../../../platform/queue/states.ts";
-import { hasNoHandler, type WorkspaceHandler } from "../../tenancy/workspaces/handler-cache.ts";
+import { hasHandler, hasNoHandler } from "../../tenancy/workspaces/handler-cache.ts";
+import { readSettings } from "../../tenancy/workspaces/settings.ts";
 import { countRun } from "../schedules/count-runs.ts";
 import { type HandlerCall, handlerCalls, type Occasion } from "./tables.ts";
 
@@ -48,13 +49,19 @@ async function store(app: App, tx: Tx, job: EndedJob, status: JobStatus): Promis
   }
   if (job.parent_job !== null) return;
   const isBad = status === "failure" || status === "canceled";
-  const mayHave = (handler: WorkspaceHandler) => !hasNoHandler(app, job.workspace_id, handler);
-  if (isBad && mayHave("error_handler")) await insertCall(app, tx, job, "workspace");
-  if (isGood(status) && mayHave("success_handler")) await insertCall(app, tx, job, "workspace_success");
+  if (isBad && !hasNoHandler(app, job.workspace_id, "error_handler"))
+    await insertCall(app, tx, job, "workspace");
+  if (isGood(status) && (await hasSuccessHandler(app, tx, job)))
+    await insertCall(app, tx, job, "workspace_success");
   if (status === "failure" && app.config.instance_error_handler) await insertCall(app, tx, job, "instance");
   for (const { occasion, ...facts } of await countRun(tx, job, status)) {
     await insertCall(app, tx, job, occasion, facts);
   }
+}
+
+/** Reads the settings for the first job of a workspace only: most workspaces have no success handler. */
+function hasSuccessHandler(app: App, tx: Tx, { workspace_id }: EndedJob): Promise<boolean> {
+  return hasHandler(app, workspace_id, "success_handler", () => readSettings(tx, workspace_id));
 }
 
 async function insertCall(
