@@ -6,21 +6,20 @@ export let server: TestServer;
 /** API clients by role, all in workspace acme. */
 export const askAs: Record<string, Ask> = {};
 
-export const VARIABLES = "/w/acme/variables";
+export const BASE = "/w/acme/variables";
 export const create = (path: string, more: object = {}, ask = askAs.dev!) =>
-  ask("POST", `${VARIABLES}/create`, {
+  ask("POST", `${BASE}/create`, {
     path,
     value: "plain text",
     is_secret: false,
     description: "",
     ...more,
   });
-export const getVariable = async (path: string, query = "", ask = askAs.dev!) =>
-  (await expectOk(ask("GET", `${VARIABLES}/get/${path}${query}`))).json();
-export const getVariableValue = async (path: string) =>
-  (await askAs.dev!("GET", `${VARIABLES}/get_value/${path}`)).json();
+export const get = async (path: string, query = "", ask = askAs.dev!) =>
+  (await expectOk(ask("GET", `${BASE}/get/${path}${query}`))).json();
+export const getValue = async (path: string) => (await askAs.dev!("GET", `${BASE}/get_value/${path}`)).json();
 export const update = (path: string, body: object, query = "") =>
-  askAs.dev!("POST", `${VARIABLES}/update/${path}${query}`, body);
+  askAs.dev!("POST", `${BASE}/update/${path}${query}`, body);
 
 /** Starts a server before the tests of a file, and stops it after them. */
 export function setUpVariables(): void {

@@ -1,16 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";
-import {
-  askAs,
-  create,
-  getVariable,
-  getVariableValue,
-  server,
-  setUpVariables,
-  update,
-  VARIABLES,
-} from "./variables-setup.ts";
+import { askAs, BASE, create, get, getValue, server, setUpVariables, update } from "./variables-setup.ts";
 
 setUpVariables();
 
@@ -32,18 +23,18 @@ describe("a variable", () => {
       is_refreshed: false,
       is_expired: false,
     };
-    expect(await getVariable("u/dev/first")).toEqual(record);
-    expect((await askAs.dev!("GET", `${VARIABLES}/list?path_start=u/dev/fi`)).json()).toEqual([record]);
-    expect((await askAs.dev!("GET", `${VARIABLES}/list?path_start=u/dev/fi&page=2`)).json()).toEqual([]);
-    expect(await getVariableValue("u/dev/first")).toBe("ünï");
-    const exists = async () => (await askAs.dev!("GET", `${VARIABLES}/exists/u/dev/first`)).json();
+    expect(await get("u/dev/first")).toEqual(record);
+    expect((await askAs.dev!("GET", `${BASE}/list?path_start=u/dev/fi`)).json()).toEqual([record]);
+    expect((await askAs.dev!("GET", `${BASE}/list?path_start=u/dev/fi&page=2`)).json()).toEqual([]);
+    expect(await getValue("u/dev/first")).toBe("ünï");
+    const exists = async () => (await askAs.dev!("GET", `${BASE}/exists/u/dev/first`)).json();
     expect(await exists()).toBe(true);
     expect((await create("u/dev/first")).text).toContain("u/dev/first already");
-    expect((await askAs.dev!("DELETE", `${VARIABLES}/delete/u/dev/first`)).status).toBe(200);
+    expect((await askAs.dev!("DELETE", `${BASE}/delete/u/dev/first`)).status).toBe(200);
     expect(await exists()).toBe(false);
     for (const operation of ["get", "get_value"])
-      expect((await askAs.dev!("GET", `${VARIABLES}/${operation}/u/dev/first`)).status).toBe(404);
-    expect((await askAs.dev!("DELETE", `${VARIABLES}/delete/u/dev/first`)).status).toBe(404);
+      expect((await askAs.dev!("GET", `${BASE}/${operation}/u/dev/first`)).status).toBe(404);
+    expect((await askAs.dev!("DELETE", `${BASE}/delete/u/dev/first`)).status).toBe(404);
   });
 
   test("disappears after its expiry, and its path is free", async () => {
@@ -51,38 +42,38 @@ describe("a variable", () => {
     const { ask } = await own.workspace();
     const body = { path: "u/admin/short", value: "old", is_secret: true, description: "" };
     const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-    await expectOk(ask("POST", `${VARIABLES}/create`, { ...body, expires_at }));
-    await expectOk(ask("POST", `${VARIABLES}/create`, { ...body, path: "u/admin/short2", expires_at }));
-    await expectOk(ask("POST", `${VARIABLES}/create`, { ...body, path: "u/admin/kept", value: "new" }));
-    expect((await ask("GET", `${VARIABLES}/get/u/admin/short`)).json().expires_at).toBe(expires_at);
+    await expectOk(ask("POST", `${BASE}/create`, { ...body, expires_at }));
+    await expectOk(ask("POST", `${BASE}/create`, { ...body, path: "u/admin/short2", expires_at }));
+    await expectOk(ask("POST", `${BASE}/create`, { ...body, path: "u/admin/kept", value: "new" }));
+    expect((await ask("GET", `${BASE}/get/u/admin/short`)).json().expires_at).toBe(expires_at);
     Object.assign(own.server.app, { clock: () => new Date(Date.now() + 3_601_000) });
-    expect((await ask("GET", `${VARIABLES}/get/u/admin/short`)).status).toBe(404);
-    expect((await ask("GET", `${VARIABLES}/exists/u/admin/short`)).json()).toBe(false);
-    expect((await ask("GET", `${VARIABLES}/list`)).json()).toHaveLength(1);
-    await expectOk(ask("POST", `${VARIABLES}/update/u/admin/kept`, { path: "u/admin/short" }));
-    expect((await ask("GET", `${VARIABLES}/get_value/u/admin/short`)).json()).toBe("new");
-    await expectOk(ask("POST", `${VARIABLES}/create`, { ...body, path: "u/admin/short2", value: "again" }));
-    expect((await ask("GET", `${VARIABLES}/get_value/u/admin/short2`)).json()).toBe("again");
+    expect((await ask("GET", `${BASE}/get/u/admin/short`)).status).toBe(404);
+    expect((await ask("GET", `${BASE}/exists/u/admin/short`)).json()).toBe(false);
+    expect((await ask("GET", `${BASE}/list`)).json()).toHaveLength(1);
+    await expectOk(ask("POST", `${BASE}/update/u/admin/kept`, { path: "u/admin/short" }));
+    expect((await ask("GET", `${BASE}/get_value/u/admin/short`)).json()).toBe("new");
+    await expectOk(ask("POST", `${BASE}/create`, { ...body, path: "u/admin/short2", value: "again" }));
+    expect((await ask("GET", `${BASE}/get_value/u/admin/short2`)).json()).toBe("again");
   });
 });
 
 test("a path may begin with a slash, in a body and in a URL, as some clients write it", async () => {
   const made = await expectOk(create("/u/dev/slashed", { value: "one" }));
   expect(made.text).toBe("variable u/dev/slashed created");
-  await expectOk(askAs.dev!("POST", `${VARIABLES}/update//u/dev/slashed`, { value: "two" }));
+  await expectOk(askAs.dev!("POST", `${BASE}/update//u/dev/slashed`, { value: "two" }));
   for (const [call, found] of [
     ["get_value//u/dev/slashed", "two"],
     ["exists//u/dev/slashed", true],
     ["exists//u/dev/not_there", false],
   ] as const) {
-    expect((await expectOk(askAs.dev!("GET", `${VARIABLES}/${call}`))).json()).toBe(found);
+    expect((await expectOk(askAs.dev!("GET", `${BASE}/${call}`))).json()).toBe(found);
   }
   // Rights and errors are those of the same call without it; a slash elsewhere is no part of any path.
-  expect((await askAs.dev2!("GET", `${VARIABLES}/get//u/dev/slashed`)).status).toBe(404);
-  expect((await askAs.dev!("PUT", `${VARIABLES}/get//u/dev/slashed`)).status).toBe(405);
-  expect((await askAs.dev!("GET", `${VARIABLES}//get/u/dev/slashed`)).status).toBe(404);
-  await expectOk(askAs.dev!("DELETE", `${VARIABLES}/delete//u/dev/slashed`));
-  expect(await getVariableValue("u/dev/slashed").catch(() => "gone")).toBe("gone");
+  expect((await askAs.dev2!("GET", `${BASE}/get//u/dev/slashed`)).status).toBe(404);
+  expect((await askAs.dev!("PUT", `${BASE}/get//u/dev/slashed`)).status).toBe(405);
+  expect((await askAs.dev!("GET", `${BASE}//get/u/dev/slashed`)).status).toBe(404);
+  await expectOk(askAs.dev!("DELETE", `${BASE}/delete//u/dev/slashed`));
+  expect(await getValue("u/dev/slashed").catch(() => "gone")).toBe("gone");
 });
 
 describe("a secret", () => {
@@ -94,16 +85,16 @@ describe("a secret", () => {
     const first = "open-sesame-one";
     const second = "open-sesame-two";
     await expectOk(create("u/dev/secret", { value: first, is_secret: true }));
-    expect(await getVariableValue("u/dev/secret")).toBe(first);
-    expect((await getVariable("u/dev/secret")).value).toBe(first);
-    expect((await getVariable("u/dev/secret", "?decrypt_secret=false")).value).toBeNull();
+    expect(await getValue("u/dev/secret")).toBe(first);
+    expect((await get("u/dev/secret")).value).toBe(first);
+    expect((await get("u/dev/secret", "?decrypt_secret=false")).value).toBeNull();
     await expectOk(update("u/dev/secret", { value: second }));
     expect((await create("u/dev/secret", { value: first, is_secret: true })).status).toBe(400);
     expect((await update("u/dev/no", { value: first })).status).toBe(404);
     const answers = [
-      await askAs.dev!("GET", `${VARIABLES}/list`),
+      await askAs.dev!("GET", `${BASE}/list`),
       await askAs.admin!("GET", "/w/acme/audit/list"),
-      await askAs.dev!("GET", `${VARIABLES}/get/u/dev/secret?decrypt_secret=false&include_encrypted=true`),
+      await askAs.dev!("GET", `${BASE}/get/u/dev/secret?decrypt_secret=false&include_encrypted=true`),
     ].map(({ text }) => text);
     const everything = [...answers, await readStored(server), JSON.stringify(logged)].join("\n");
     Object.assign(server.server.app, { log });
@@ -113,34 +104,34 @@ describe("a secret", () => {
   });
 
   test("is encrypted differently each time, and can be decrypted within its workspace only", async () => {
-    const sealed = async () => (await expectOk(askAs.dev!("POST", `${VARIABLES}/encrypt`, '"same"'))).text;
+    const sealed = async () => (await expectOk(askAs.dev!("POST", `${BASE}/encrypt`, '"same"'))).text;
     const [one, two] = [await sealed(), await sealed()];
     expect(one).not.toBe(two);
     await expectOk(
-      askAs.dev!("POST", `${VARIABLES}/create?already_encrypted=true`, {
+      askAs.dev!("POST", `${BASE}/create?already_encrypted=true`, {
         path: "u/dev/moved",
         value: one,
         is_secret: true,
         description: "",
       }),
     );
-    expect(await getVariableValue("u/dev/moved")).toBe("same");
-    const shown = await getVariable("u/dev/moved", "?decrypt_secret=false&include_encrypted=true");
+    expect(await getValue("u/dev/moved")).toBe("same");
+    const shown = await get("u/dev/moved", "?decrypt_secret=false&include_encrypted=true");
     expect(shown.value).toBe(one);
     expect((await update("u/dev/moved", { value: two }, "?already_encrypted=true")).status).toBe(200);
-    expect(await getVariableValue("u/dev/moved")).toBe("same");
+    expect(await getValue("u/dev/moved")).toBe("same");
     const beyond = { id: "beyond", name: "Beyond", owner: "admin_acme@example.org" };
     await expectOk(server.operator("POST", "/workspaces/create", beyond));
     const foreign = (await askAs.admin!("POST", "/w/beyond/variables/encrypt", '"same"')).text;
     const changed = `${one.slice(0, -6)}${one.at(-6) === "A" ? "B" : "A"}${one.slice(-5)}`;
     for (const bad of [foreign, changed, "same", ""]) {
       await expectOk(update("u/dev/moved", { value: bad }, "?already_encrypted=true"));
-      const unread = await askAs.dev!("GET", `${VARIABLES}/get_value/u/dev/moved`);
+      const unread = await askAs.dev!("GET", `${BASE}/get_value/u/dev/moved`);
       expect([unread.status, unread.text]).toEqual([
         400,
         expect.stringContaining("u/dev/moved cannot be read: it was encrypted elsewhere"),
       ]);
-      const kept = await getVariable("u/dev/moved", "?decrypt_secret=false&include_encrypted=true");
+      const kept = await get("u/dev/moved", "?decrypt_secret=false&include_encrypted=true");
       expect(kept.value).toBe(bad);
     }
   });
@@ -161,20 +152,20 @@ test.each([
   for (const is_secret of [true, false]) {
     const path = `u/dev/kept_${Bun.randomUUIDv7()}`;
     await expectOk(create(path, { is_secret, value: "before", description: "before" }));
-    const before = await getVariable(path);
+    const before = await get(path);
     await expectOk(update(path, body));
-    expect(await getVariable(path)).toEqual({ ...before, ...change });
+    expect(await get(path)).toEqual({ ...before, ...change });
   }
 });
 
 test("secrecy can be changed: a plain value is encrypted, a secret never becomes plain without a new value", async () => {
   await expectOk(create("u/dev/turns", { value: "turned" }));
   await expectOk(update("u/dev/turns", { is_secret: true }));
-  expect((await getVariable("u/dev/turns", "?decrypt_secret=false")).value).toBeNull();
-  expect(await getVariableValue("u/dev/turns")).toBe("turned");
+  expect((await get("u/dev/turns", "?decrypt_secret=false")).value).toBeNull();
+  expect(await getValue("u/dev/turns")).toBe("turned");
   const refused = await update("u/dev/turns", { is_secret: false });
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("`value`")]);
-  expect((await getVariable("u/dev/turns")).is_secret).toBe(true);
+  expect((await get("u/dev/turns")).is_secret).toBe(true);
 });
 
 test("renaming moves a variable with its value, never onto another one or to an unwritable path", async () => {
@@ -184,8 +175,8 @@ test("renaming moves a variable with its value, never onto another one or to an 
   expect((await update("u/dev/name", { path: "u/dev2/name" })).status).toBe(403);
   expect((await update("u/dev/name", { path: "no path" })).status).toBe(400);
   expect((await update("u/dev/name", { path: "u/dev/renamed" })).text).toContain("u/dev/renamed");
-  expect((await askAs.dev!("GET", `${VARIABLES}/get/u/dev/name`)).status).toBe(404);
-  expect(await getVariableValue("u/dev/renamed")).toBe("moving");
+  expect((await askAs.dev!("GET", `${BASE}/get/u/dev/name`)).status).toBe(404);
+  expect(await getValue("u/dev/renamed")).toBe("moving");
 });
 
 test("read and write access: owners, groups, admins; operators read secrets through jobs only", async () => {
@@ -201,18 +192,18 @@ test("read and write access: owners, groups, admins; operators read secrets thro
   ];
   for (const [who, path, read, write] of cases) {
     const answers = [
-      await askAs[who]!("GET", `${VARIABLES}/get/${path}`),
-      await askAs[who]!("GET", `${VARIABLES}/get_value/${path}`),
-      await askAs[who]!("POST", `${VARIABLES}/update/${path}`, { description: who }),
+      await askAs[who]!("GET", `${BASE}/get/${path}`),
+      await askAs[who]!("GET", `${BASE}/get_value/${path}`),
+      await askAs[who]!("POST", `${BASE}/update/${path}`, { description: who }),
     ];
     expect([who, path, ...answers.map(({ status }) => status)]).toEqual([who, path, read, read, write]);
-    const listed = (await askAs[who]!("GET", `${VARIABLES}/list?path_start=${path}`)).json();
+    const listed = (await askAs[who]!("GET", `${BASE}/list?path_start=${path}`)).json();
     expect([who, path, listed.length]).toEqual([who, path, read === 404 ? 0 : 1]);
   }
-  const [shown] = (await askAs.dev!("GET", `${VARIABLES}/list?path_start=g/all/shared`)).json();
+  const [shown] = (await askAs.dev!("GET", `${BASE}/list?path_start=g/all/shared`)).json();
   expect([shown.is_secret, shown.value]).toEqual([true, null]);
-  expect((await askAs.dev!("DELETE", `${VARIABLES}/delete/u/dev2/own`)).status).toBe(404);
-  expect((await askAs.ops!("GET", `${VARIABLES}/get/g/all/shared?decrypt_secret=false`)).status).toBe(200);
+  expect((await askAs.dev!("DELETE", `${BASE}/delete/u/dev2/own`)).status).toBe(404);
+  expect((await askAs.ops!("GET", `${BASE}/get/g/all/shared?decrypt_secret=false`)).status).toBe(200);
   const reads = `export async function main() {
     const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/variables/get_value/g/all/shared";
     return (await fetch(url, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } })).json();
@@ -240,7 +231,7 @@ test.each([
 
 test("the contextual variables are listed with the values for a job of the caller", async () => {
   const listed: { name: string; value: string; description: string; is_custom: boolean }[] = (
-    await expectOk(askAs.dev!("GET", `${VARIABLES}/list_contextual`))
+    await expectOk(askAs.dev!("GET", `${BASE}/list_contextual`))
   ).json();
   await deploy(askAs.dev!, "acme", "u/dev/example", "export const main = () => process.env");
   const given = (
@@ -262,30 +253,30 @@ test("the contextual variables are listed with the values for a job of the calle
     "WM_STATE_PATH",
     "WM_FLOW_PATH",
   ];
-  for (const { name, value: getVariableValue, description, is_custom } of listed) {
+  for (const { name, value: getValue, description, is_custom } of listed) {
     expect([name, is_custom, description !== ""]).toEqual([name, false, true]);
-    if (same.includes(name)) expect([name, getVariableValue]).toEqual([name, given[name]]);
+    if (same.includes(name)) expect([name, getValue]).toEqual([name, given[name]]);
   }
   expect(given.WM_USERNAME).toBe("dev");
 });
 
 test("a variable says whether a resource has the same path", async () => {
   await expectOk(create("u/dev/beside"));
-  expect(await getVariable("u/dev/beside")).toMatchObject({
+  expect(await get("u/dev/beside")).toMatchObject({
     is_linked: false,
     is_refreshed: false,
     is_expired: false,
   });
   const body = { path: "u/dev/beside", value: {}, resource_type: "any" };
   await expectOk(askAs.dev!("POST", "/w/acme/resources/create", body));
-  expect(await getVariable("u/dev/beside")).toMatchObject({ is_linked: true });
-  const [listed] = (await askAs.dev!("GET", `${VARIABLES}/list?path_start=u/dev/beside`)).json();
+  expect(await get("u/dev/beside")).toMatchObject({ is_linked: true });
+  const [listed] = (await askAs.dev!("GET", `${BASE}/list?path_start=u/dev/beside`)).json();
   expect(listed.is_linked).toBe(true);
 });
 
 test("a NUL character is stored or rejected, depending on the database, and never an internal error", async () => {
   const answer = await create("u/dev/nul", { value: "a\u0000b" });
-  if (answer.status === 201) expect(await getVariableValue("u/dev/nul")).toBe("a\u0000b");
+  if (answer.status === 201) expect(await getValue("u/dev/nul")).toBe("a\u0000b");
   else expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("NUL")]);
 });
 
@@ -295,6 +286,6 @@ test.each([
   ["/list?page=-1", "`page`"],
   ["/get/u/dev/bad?decrypt_secret=maybe", "`decrypt_secret`"],
 ])("the query %s is rejected with the reason", async (path, message) => {
-  const answer = await askAs.dev!("GET", `${VARIABLES}${path}`);
+  const answer = await askAs.dev!("GET", `${BASE}${path}`);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
 });

@@ -2,13 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../support/harness.ts";
 import { license } from "../../../support/peers/license.ts";
-import { admin, dev, server, setUpWorkspaceSettings, WORKSPACES } from "./workspace-settings-setup.ts";
+import { admin, BASE, dev, server, setUpWorkspaceSettings } from "./workspace-settings-setup.ts";
 
 setUpWorkspaceSettings();
 
 describe("a variable of the workspace's environment", () => {
   const set = (name: string, value: string | null) =>
-    expectOk(admin("POST", `${WORKSPACES}/set_environment_variable`, { name, value }));
+    expectOk(admin("POST", `${BASE}/set_environment_variable`, { name, value }));
   const run = async () =>
     (await expectOk(dev("POST", "/w/acme/jobs/run_wait_result/h/HASH".replace("HASH", hash), {}))).json();
   let hash: string;

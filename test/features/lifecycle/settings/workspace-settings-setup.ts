@@ -8,7 +8,7 @@ let bucket: Bucket;
 export let admin: Ask;
 export let dev: Ask;
 
-export const WORKSPACES = "/w/acme/workspaces";
+export const BASE = "/w/acme/workspaces";
 
 /** Starts a server before the tests of a file, and stops it after them. */
 export function setUpWorkspaceSettings(): void {

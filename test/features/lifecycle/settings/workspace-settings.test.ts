@@ -2,13 +2,13 @@
 import { expect, test } from "bun:test";
 import { STORED_KINDS } from "../../../../src/features/triggers/common/stored/kinds.ts";
 import { expectOk } from "../../../support/harness.ts";
-import { admin, dev, setUpWorkspaceSettings, WORKSPACES } from "./workspace-settings-setup.ts";
+import { admin, BASE, dev, setUpWorkspaceSettings } from "./workspace-settings-setup.ts";
 
 const STORED_USED = Object.fromEntries(STORED_KINDS.map(({ kind }) => [`${kind}_used`, false]));
 
 setUpWorkspaceSettings();
 
-const settings = async (ask = admin) => (await expectOk(ask("GET", `${WORKSPACES}/get_settings`))).json();
+const settings = async (ask = admin) => (await expectOk(ask("GET", `${BASE}/get_settings`))).json();
 
 test("a new workspace has the contract's fields with their defaults", async () => {
   expect(await settings()).toEqual({
@@ -143,9 +143,9 @@ test.each([
     { large_file_storage: { type: "S3Storage", s3_resource_path: "u/admin/thing" } },
   ],
 ] as const)("%s %j is kept, leaves a row, and is an admin's alone", async (name, body, expected) => {
-  expect((await dev("POST", `${WORKSPACES}/${name}`, body)).status).toBe(403);
+  expect((await dev("POST", `${BASE}/${name}`, body)).status).toBe(403);
   const before = await settings();
-  await expectOk(admin("POST", `${WORKSPACES}/${name}`, body));
+  await expectOk(admin("POST", `${BASE}/${name}`, body));
   expect(await settings()).toEqual({ ...before, ...(expected as object) });
   const [row] = (await admin("GET", "/w/acme/audit/list?per_page=1")).json();
   expect(row).toMatchObject({ action_kind: "Update", resource: "acme", username: "admin" });
@@ -155,13 +155,13 @@ test.each([
 });
 
 test("members read all settings except the targets of events and errors", async () => {
-  await expectOk(admin("POST", `${WORKSPACES}/edit_webhook`, { webhook: "https://example.org/secret" }));
-  await expectOk(admin("POST", `${WORKSPACES}/edit_error_handler`, handler));
+  await expectOk(admin("POST", `${BASE}/edit_webhook`, { webhook: "https://example.org/secret" }));
+  await expectOk(admin("POST", `${BASE}/edit_error_handler`, handler));
   const all = await settings();
   expect(await settings(dev)).toEqual({ ...all, webhook: null, error_handler_extra_args: null });
-  await expectOk(admin("POST", `${WORKSPACES}/edit_deploy_to`, { deploy_to: "other" }));
+  await expectOk(admin("POST", `${BASE}/edit_deploy_to`, { deploy_to: "other" }));
   await expectOk(
-    admin("POST", `${WORKSPACES}/edit_copilot_config`, { ai_resource, code_completion_enabled: true }),
+    admin("POST", `${BASE}/edit_copilot_config`, { ai_resource, code_completion_enabled: true }),
   );
   for (const [path, expected] of [
     ["get_deploy_to", { deploy_to: "other" }],
@@ -180,9 +180,9 @@ test("members read all settings except the targets of events and errors", async 
     ["used_triggers", { ...STORED_USED, http_routes_used: false, websocket_used: false }],
     ["is_premium", false],
   ] as const) {
-    expect([path, (await expectOk(dev("GET", `${WORKSPACES}/${path}`))).json()]).toEqual([path, expected]);
+    expect([path, (await expectOk(dev("GET", `${BASE}/${path}`))).json()]).toEqual([path, expected]);
   }
-  expect((await expectOk(dev("GET", `${WORKSPACES}/get_workspace_name`))).text).toBe("acme");
+  expect((await expectOk(dev("GET", `${BASE}/get_workspace_name`))).text).toBe("acme");
 });
 
 test("settings of a workspace from elsewhere are kept: what clients show, and resources that come later", async () => {
@@ -193,26 +193,26 @@ test("settings of a workspace from elsewhere are kept: what clients show, and re
     operator_settings: { audit_logs: true, newest: false },
     success_handler: { path: "script/u/kim/later", extra_args: { channel: "ops" } },
   };
-  await expectOk(admin("POST", `${WORKSPACES}/edit_copilot_config`, ai_config));
-  await expectOk(admin("POST", `${WORKSPACES}/edit_git_sync_config`, { git_sync_settings: git_sync }));
-  await expectOk(admin("POST", `${WORKSPACES}/change_workspace_color`, { color: kept.color }));
-  await expectOk(admin("POST", `${WORKSPACES}/operator_settings`, kept.operator_settings));
-  await expectOk(admin("POST", `${WORKSPACES}/edit_success_handler`, kept.success_handler));
-  await expectOk(admin("POST", `${WORKSPACES}/default_scripts`));
+  await expectOk(admin("POST", `${BASE}/edit_copilot_config`, ai_config));
+  await expectOk(admin("POST", `${BASE}/edit_git_sync_config`, { git_sync_settings: git_sync }));
+  await expectOk(admin("POST", `${BASE}/change_workspace_color`, { color: kept.color }));
+  await expectOk(admin("POST", `${BASE}/operator_settings`, kept.operator_settings));
+  await expectOk(admin("POST", `${BASE}/edit_success_handler`, kept.success_handler));
+  await expectOk(admin("POST", `${BASE}/default_scripts`));
   expect(await settings()).toMatchObject({ ai_config, git_sync, ...kept, default_scripts: null });
 
-  await expectOk(admin("POST", `${WORKSPACES}/edit_copilot_config`, { code_completion_enabled: false }));
-  await expectOk(admin("POST", `${WORKSPACES}/edit_git_sync_config`, {}));
-  await expectOk(admin("POST", `${WORKSPACES}/change_workspace_color`, {}));
-  await expectOk(admin("POST", `${WORKSPACES}/operator_settings`));
+  await expectOk(admin("POST", `${BASE}/edit_copilot_config`, { code_completion_enabled: false }));
+  await expectOk(admin("POST", `${BASE}/edit_git_sync_config`, {}));
+  await expectOk(admin("POST", `${BASE}/change_workspace_color`, {}));
+  await expectOk(admin("POST", `${BASE}/operator_settings`));
   const { path: success_handler, extra_args: success_handler_extra_args } = kept.success_handler;
-  await expectOk(admin("POST", `${WORKSPACES}/edit_success_handler`, {}));
+  await expectOk(admin("POST", `${BASE}/edit_success_handler`, {}));
   expect((await settings()).success_handler).toBeUndefined();
   await expectOk(
-    admin("POST", `${WORKSPACES}/edit_success_handler`, { success_handler, success_handler_extra_args }),
+    admin("POST", `${BASE}/edit_success_handler`, { success_handler, success_handler_extra_args }),
   );
   expect((await settings()).success_handler).toEqual(kept.success_handler);
-  await expectOk(admin("POST", `${WORKSPACES}/edit_success_handler`, {}));
+  await expectOk(admin("POST", `${BASE}/edit_success_handler`, {}));
   const after = await settings();
   expect(after.success_handler).toBeUndefined();
   expect([after.color, after.operator_settings, after.ai_config, after.git_sync]).toEqual([
@@ -227,17 +227,15 @@ test.each([
   ["change_workspace_color", { color: "x".repeat(101) }, "`color`: must have at most 100 characters"],
   ["operator_settings", { odd: "x".repeat(32_768) }, "must have at most 32768 characters as JSON"],
 ])("%s has a limit of length", async (name, body, says) => {
-  const answer = await admin("POST", `${WORKSPACES}/${name}`, body);
+  const answer = await admin("POST", `${BASE}/${name}`, body);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
 });
 
 test("fields of newer clients are accepted and returned", async () => {
   const include = { include_path: ["f/**"], exclude_path: ["f/private/**"] };
-  await expectOk(
-    admin("POST", `${WORKSPACES}/edit_git_sync_config`, { git_sync_settings: include, version: 2 }),
-  );
+  await expectOk(admin("POST", `${BASE}/edit_git_sync_config`, { git_sync_settings: include, version: 2 }));
   expect((await settings()).git_sync).toEqual(include);
-  await expectOk(admin("POST", `${WORKSPACES}/edit_git_sync_config`, {}));
+  await expectOk(admin("POST", `${BASE}/edit_git_sync_config`, {}));
 });
 
 test.each([
@@ -295,7 +293,7 @@ test.each([
   ["set_environment_variable", { name: "PATH", value: "x" }, "PATH is the server's own"],
 ] as const)("%s %j is refused, and nothing is changed", async (name, body, says) => {
   const before = await settings();
-  const answer = await admin("POST", `${WORKSPACES}/${name}`, body);
+  const answer = await admin("POST", `${BASE}/${name}`, body);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   expect(await settings()).toEqual(before);
 });

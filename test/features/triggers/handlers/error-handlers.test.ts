@@ -30,10 +30,8 @@ setUpHandlers();
 
 describe("an error handler is started for the failure", () => {
   test("of a script that throws, with its error and its job", async () => {
-    await setHandler({
-      error_handler: HANDLER,
-      error_handler_extra_args: { channel: "ops", email: "other" },
-    });
+    const extra_args = { channel: "ops", email: "other" };
+    await setHandler({ error_handler: HANDLER, error_handler_extra_args: extra_args });
     const id = await run("u/admin/boom");
     const handler = await handlerOf(id);
     const failed = await job(id);
