@@ -56,7 +56,7 @@ export function resolveItemFile(root: string, name: string): string {
   if (!isInLayout(name)) {
     throw new CliError(
       "Folder",
-      `"${name.slice(0, 200)}" is left alone: no file of a workspace has this name`,
+      `"${name.slice(0, 200)}" is skipped: no file of a workspace has this name`,
     );
   }
   let place = root;
