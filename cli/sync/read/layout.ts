@@ -54,10 +54,7 @@ export function isInLayout(name: string, platform: string = process.platform): b
  */
 export function resolveItemFile(root: string, name: string): string {
   if (!isInLayout(name)) {
-    throw new CliError(
-      "Folder",
-      `"${name.slice(0, 200)}" is skipped: no file of a workspace has this name`,
-    );
+    throw new CliError("Folder", `"${name.slice(0, 200)}" is skipped: no file of a workspace has this name`);
   }
   let place = root;
   for (const part of name.split("/")) {
