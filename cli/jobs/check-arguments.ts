@@ -8,11 +8,12 @@ import { mergeWords } from "../program/arguments.ts";
 import { resolveWorkspace } from "../program/command.ts";
 import { askFor, isInteractive } from "../terminal/prompts.ts";
 import { createUsageError } from "../terminal/text/failure.ts";
+import { describeTypeFault, formatType, type SchemaType } from "./argument-types.ts";
 import type { LocalCode } from "./local-modules.ts";
 import { isLocal, type RunTarget } from "./start.ts";
 
 interface ArgumentSchema {
-  properties: Record<string, { type?: string; default?: unknown }>;
+  properties: Record<string, { type?: SchemaType; default?: unknown }>;
   required: string[];
 }
 
@@ -24,7 +25,7 @@ interface GivenArguments {
 
 /**
  * Returns the arguments of a run. On a terminal it asks for missing required ones.
- * @throws a usage error for a missing or unknown argument
+ * @throws a usage error for a missing or unknown argument, or one of a wrong type
  */
 export async function resolveArguments(
   client: ServiceClient,
@@ -51,7 +52,7 @@ export async function readDraftArguments(
 /**
  * Returns the arguments that a schema describes. On a terminal it asks for missing required ones.
  * @param schema JSON Schema of an object; one without properties allows any arguments
- * @throws a usage error for a missing or unknown argument
+ * @throws a usage error for a missing or unknown argument, or one of a wrong type
  */
 export async function completeArguments(
   schema: unknown,
@@ -71,22 +72,27 @@ export async function completeArguments(
     if (!isInteractive()) {
       throw createUsageError(`the argument ${name} is missing`, `the arguments are: ${describe(wanted)}`);
     }
-    const text = await askFor(undefined, { message: `${name} (${property?.type ?? "any"})`, flag: name });
+    const text = await askFor(undefined, { message: `${name} (${formatType(property?.type)})`, flag: name });
     Object.assign(args, mergeWords({}, [`${name}=${text}`], types));
+  }
+  for (const [name, value] of Object.entries(args)) {
+    const fault = describeTypeFault(value, wanted.properties[name]?.type);
+    if (fault === undefined) continue;
+    throw createUsageError(`the argument ${name} ${fault}`, `the arguments are: ${describe(wanted)}`);
   }
   return args;
 }
 
 function typesOf(schema: ArgumentSchema | undefined): Record<string, string | undefined> {
   const properties = Object.entries(schema?.properties ?? {});
-  return Object.fromEntries(properties.map(([name, { type }]) => [name, type]));
+  return Object.fromEntries(properties.map(([name, { type }]) => [name, formatType(type)]));
 }
 
 /** Lists the arguments in the form of a signature: `name: string, greeting: string = "Hello"`. */
 function describe({ properties, required }: ArgumentSchema): string {
-  const each = Object.entries(properties).map(([name, { type = "any", default: preset }]) => {
+  const each = Object.entries(properties).map(([name, { type, default: preset }]) => {
     const optional = required.includes(name) || preset !== undefined ? "" : "?";
-    return `${name}${optional}: ${type}${preset === undefined ? "" : ` = ${JSON.stringify(preset)}`}`;
+    return `${name}${optional}: ${formatType(type)}${preset === undefined ? "" : ` = ${JSON.stringify(preset)}`}`;
   });
   return each.join(", ");
 }

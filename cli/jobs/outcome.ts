@@ -7,6 +7,8 @@ import { print, printJson } from "../terminal/text/output.ts";
 export interface FailedJobError {
   name: string;
   message: string;
+  /** The message; that of an exception with the name of its class: `TypeError: no tea`. */
+  title: string;
   /** Stack lines in the user's own code. */
   trace: string | undefined;
 }
@@ -18,8 +20,11 @@ export interface FailedJobError {
 export function readJobError(job: JobRecord, file?: string): FailedJobError | undefined {
   const { error } = (job.result ?? {}) as { error?: { name?: string; message?: string; stack?: string } };
   if (job.success || !error) return undefined;
-  const trace = insertFileName(readTrace(error.stack ?? ""), file);
-  return { name: error.name ?? "Error", message: prependFileName(error.message ?? "", file), trace };
+  const name = error.name ?? "Error";
+  const message = prependFileName(error.message ?? "", file);
+  // Errors of svc itself and of its tools have no stack in the script; their names say less than their messages.
+  const title = error.stack ? `${name}: ${message}` : message;
+  return { name, message, title, trace: insertFileName(readTrace(error.stack ?? ""), file) };
 }
 
 /** Prepends the file's name to the position of a syntax error, in the form that editors recognize. */
@@ -96,10 +101,10 @@ export function setExitCode(
   process.exitCode = exit_code;
   const error = readJobError(job, file);
   if (!error) return;
-  const { name, message, trace } = error;
+  const { name, message, title, trace } = error;
   const said = job.canceled
     ? `canceled by ${job.canceled_by ?? "somebody"}: ${job.canceled_reason ?? "no reason was given"}`
-    : `${name}: ${message}`;
+    : title;
   const hint = describeMissingModule(message) ?? `svc job show ${job.id} --workspace ${job.workspace_id}`;
   throw new CliError(name, said, { trace, hint, exit_code });
 }

@@ -110,10 +110,11 @@ function formatOutcome(job: JobRecord, width: number): string[] {
   if (job.type !== "CompletedJob") return [];
   const error = readJobError(job);
   if (!error) return formatSection("result", formatExcerpt(job.result, width, `svc job result ${job.id}`));
-  const { name, message, trace } = error;
-  const told = stripVTControlCharacters(`${name}: ${message}`);
+  const { title, trace } = error;
   return formatSection("error", [
-    ...told.split("\n").map((line) => chalk.red(line)),
+    ...stripVTControlCharacters(title)
+      .split("\n")
+      .map((line) => chalk.red(line)),
     ...(trace?.split("\n").map((line) => chalk.dim(stripVTControlCharacters(line))) ?? []),
   ]);
 }

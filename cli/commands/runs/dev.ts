@@ -160,7 +160,7 @@ async function showRun(
   const record = await readJob(client, job);
   const error = readJobError(record, file);
   if (error && !json) {
-    printNote(`${chalk.red("error:")} ${error.name}: ${error.message}`);
+    printNote(`${chalk.red("error:")} ${error.title}`);
     if (error.trace) printNote(chalk.dim(error.trace));
   } else printJson(record.type === "CompletedJob" ? record.result : null);
   if (!json && record.type === "CompletedJob") {

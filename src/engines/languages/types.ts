@@ -84,7 +84,7 @@ export interface ScriptAnalysis {
 
 /** The source has a syntax error. */
 export class SyntaxFault extends BadRequest {
-  override readonly name: string = "SyntaxFault";
+  override readonly name: string = "SyntaxError";
   /** Counted from 1, like the column. */
   readonly line: number;
   readonly column: number;

@@ -126,7 +126,7 @@ const WANTS_INDEX =
  * Errors that are our fault: code that cannot be loaded or built, and exports that the module `wmill` lacks.
  */
 const IS_OURS =
-  /SyntaxFault|SyntaxError|ImportError|ModuleNotFoundError|ResolveMessage|BuildMessage|CompileError|standard library only|SandboxUnavailable|Internal|NotOffered|has no attribute|Cannot find (?:module|package)/;
+  /SyntaxError|ImportError|ModuleNotFoundError|ResolveMessage|BuildMessage|CompileError|standard library only|SandboxUnavailable|Internal|NotOffered|has no attribute|Cannot find (?:module|package)/;
 /** Errors of scripts that need the author's own workspace or network. */
 const WANTS_ACCOUNT =
   /Not found: (?:variable|resource)|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|CONNECTION_REFUSED|cannot connect|Unable to connect|name resolution|object storage configured|\b40[13]\b|credential/i;

@@ -125,7 +125,7 @@ describe("a syntax error", () => {
     ["x = 'ünï' 2", 1, 11],
   ])("%j is reported with line and column", async (content, line, column) => {
     const told = await analysePython(content).catch((error) => error);
-    expect(told).toMatchObject({ name: "SyntaxFault", line, column });
+    expect(told).toMatchObject({ name: "SyntaxError", line, column });
     expect(told.message).toStartWith(`Syntax error at line ${line}, column ${column}: `);
   });
 

@@ -1,6 +1,6 @@
 /** Arguments as a person types them, and the stack of a local file. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
 import { ENTER, startSession } from "../../session.ts";
 
@@ -49,6 +49,52 @@ test("missing and unknown arguments are reported before a job is created", async
   session.types(`Cy${ENTER}`);
   await session.sees('"Cy"');
   expect((await session.ended()).code).toBe(0);
+}, 60_000);
+
+test("arguments of a wrong type are reported before a job is created", async () => {
+  const { ask } = await server.workspace("types");
+  const code =
+    "export const main = (n: number, on = false, list: string[] = [], more: object = {}) => [n, on, list, more]";
+  await deploy(ask, "types", "u/admin/typed", code);
+  const run = async (...words: string[]) => {
+    const typed = ["run", "u/admin/typed", "--workspace", "types", "--no-log", ...words];
+    const { code, out, err } = await place.svc(typed);
+    return code === 0 ? (JSON.parse(out) as unknown) : { code, said: err.split("\n")[0] };
+  };
+  const refused = (said: string) => ({ code: 2, said: `error: the argument ${said}` });
+  expect(await run("n=abc")).toEqual(refused('n must be a number, but is "abc"'));
+  expect(await run("n=1", "on=yes")).toEqual(refused('on must be true or false, but is "yes"'));
+  expect(await run("n=1", "list=a,b")).toEqual(refused('list must be a list in JSON, but is "a,b"'));
+  expect(await run("n=1", "-d", '{"more":[1]}')).toEqual(
+    refused("more must be an object in JSON, or a resource such as $res:u/ann/db, but is [1]"),
+  );
+  expect((await ask("GET", "/w/types/jobs/list")).json()).toEqual([]);
+  await expectOk(
+    ask("POST", "/w/types/variables/create", {
+      path: "u/admin/n",
+      value: "7",
+      is_secret: false,
+      description: "",
+    }),
+  );
+  // References are resolved at the run; a number may have any digits.
+  expect(await run("n=$var:u/admin/n", "on=true", 'list=["a"]')).toEqual(["7", true, ["a"], {}]);
+  expect(await run("n=12345678901234567890", "on=null")).toEqual([expect.any(Number), null, [], {}]);
+}, 60_000);
+
+test("a syntax error is told by file, line and column", async () => {
+  await place.file("broken.ts", "export function main() {\n  return 1 +;\n}\n");
+  const { code, err } = await place.svc(["run", "broken.ts", "--no-log"]);
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: expect.stringMatching(
+      /^error: broken\.ts:2:13: syntax error: Unexpected token\nhint: svc job show /,
+    ),
+  });
+  await place.file("ends.sh", "exit 3\n");
+  expect((await place.svc(["run", "ends.sh", "--no-log"])).err).toStartWith(
+    "error: the script exited with code 3\n",
+  );
 }, 60_000);
 
 test.each([
