@@ -4,11 +4,11 @@ import { getFlowByPath } from "../../src/features/code/flows/operations.ts";
 import { getScriptByPath } from "../../src/features/code/scripts/operations.ts";
 import { isJsonObject } from "../../src/lib/json/json.ts";
 import type { ServiceClient } from "../client/transport.ts";
+import { describeTypeFault, formatType, type SchemaType } from "../program/argument-types.ts";
 import { mergeWords } from "../program/arguments.ts";
 import { resolveWorkspace } from "../program/command.ts";
 import { askFor, isInteractive } from "../terminal/prompts.ts";
 import { createUsageError } from "../terminal/text/failure.ts";
-import { describeTypeFault, formatType, type SchemaType } from "./argument-types.ts";
 import type { LocalCode } from "./local-modules.ts";
 import { isLocal, type RunTarget } from "./start.ts";
 

@@ -15,7 +15,7 @@ const BESIDE: Record<string, string[]> = {
   "items/folder.ts": [],
   "items/resource.ts": ["ipaddr.js", "oauth4webapi"],
   "items/schedule.ts": ["croner"],
-  "items/script.ts": ["ipaddr.js", "oauth4webapi"],
+  "items/script.ts": ["aws4fetch", "ipaddr.js", "oauth4webapi"],
   "items/variable.ts": ["ipaddr.js", "oauth4webapi"],
   "items/webhook.ts": ["ipaddr.js", "standardwebhooks"],
   "people/group.ts": [],

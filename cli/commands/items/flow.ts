@@ -3,7 +3,6 @@ import { Option } from "commander";
 import { checkFlow } from "../../../src/features/code/flows/check-operations.ts";
 import { listFlows } from "../../../src/features/code/flows/list-operations.ts";
 import {
-  archiveFlowByPath,
   createFlow,
   getFlowByPath,
   getFlowDeploymentStatus,
@@ -131,12 +130,13 @@ async function waitUntilReady(client: ServiceClient, workspace: string, path: st
 
 const list = createWorkspaceCommand("list", "list flows")
   .option("--prefix <path>", "only paths that begin with this")
+  .option("--archived", "list the archived ones instead")
   .addHelpText("after", formatExamples("svc flow list --workspace acme"))
-  .action(async (options: WorkspaceOptions & { prefix?: string }) => {
+  .action(async (options: WorkspaceOptions & { prefix?: string; archived?: boolean }) => {
     const found = await withClient(options, async (client) =>
       client.call(listFlows, {
         workspace: await resolveWorkspace(client, options.workspace),
-        query: { path_start: options.prefix },
+        query: { path_start: options.prefix, show_archived: options.archived },
       }),
     );
     if (options.json) return printJson(found);
@@ -147,7 +147,7 @@ const list = createWorkspaceCommand("list", "list flows")
         { title: "VERSION", value: (row) => String(row.version_id) },
         { title: "SUMMARY", value: (row) => row.summary },
       ],
-      "no flows; svc flow push <file> u/<user>/<name>",
+      options.archived ? "no archived flows" : "no flows; svc flow push <file> u/<user>/<name>",
     );
   });
 
@@ -199,21 +199,6 @@ const show = createWorkspaceCommand("show", "print a flow in the form that push 
     writeText(process.stdout, stringify({ summary, description, value, schema: schema ?? undefined }));
   });
 
-const archive = createWorkspaceCommand("archive", "archive a flow: it cannot be run any more")
-  .argument("<path>")
-  .addHelpText("after", formatExamples("svc flow archive u/ann/order"))
-  .action(async (path: string, options: WorkspaceOptions) => {
-    await withClient(options, async (client) =>
-      client.call(archiveFlowByPath, {
-        workspace: await resolveWorkspace(client, options.workspace),
-        path,
-        body: { archived: true },
-      }),
-    );
-    if (options.json) printJson({ path, archived: true });
-    else printNote(`archived ${path}`);
-  });
-
 const graph = createWorkspaceCommand("graph", "draw the steps of a flow as a tree")
   .argument("<path>")
   .option("--mermaid", "print a Mermaid flowchart instead")
@@ -241,7 +226,6 @@ export default createNoun(
   list,
   show,
   ...flowVersionCommands,
-  archive,
   graph,
 ).addHelpText(
   "after",

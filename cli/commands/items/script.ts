@@ -3,7 +3,6 @@ import { Option } from "commander";
 import pythonClient from "../../../src/engines/runner/child/python-path/wmill.py" with { type: "text" };
 import { getDependents } from "../../../src/features/code/scripts/imports/importer-operations.ts";
 import {
-  archiveScriptByPath,
   createScript,
   getScriptByPath,
   getScriptDeploymentStatus,
@@ -29,6 +28,7 @@ import { withProgress } from "../../terminal/progress.ts";
 import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 
+import { createRunCommand } from "../runs/run.ts";
 import { createNew } from "./script-new.ts";
 import { scriptVersionCommands } from "./versions.ts";
 
@@ -145,16 +145,31 @@ function formatSummary(script: { summary: string; has_deploy_errors?: boolean; n
   return no_main_func ? `to import: has no main  ${summary}`.trimEnd() : summary;
 }
 
+interface ListOptions extends WorkspaceOptions {
+  prefix?: string;
+  archived?: boolean;
+}
+
+/** Lists scripts. A path in use is not archived, though its earlier versions are. */
+async function readList(client: ServiceClient, options: ListOptions) {
+  const workspace = await resolveWorkspace(client, options.workspace);
+  const read = (show_archived: boolean) =>
+    client.call(listScripts, {
+      workspace,
+      query: { path_start: options.prefix, include_without_main: true, show_archived },
+    });
+  const live = await read(false);
+  if (!options.archived) return live;
+  const used = new Set(live.map(({ path }) => path));
+  return (await read(true)).filter(({ path }) => !used.has(path));
+}
+
 const list = createWorkspaceCommand("list", "list scripts")
   .option("--prefix <path>", "only paths that begin with this")
+  .option("--archived", "list the archived ones instead")
   .addHelpText("after", formatExamples("svc script list --workspace acme"))
-  .action(async (options: WorkspaceOptions & { prefix?: string }) => {
-    const found = await withClient(options, async (client) =>
-      client.call(listScripts, {
-        workspace: await resolveWorkspace(client, options.workspace),
-        query: { path_start: options.prefix, include_without_main: true },
-      }),
-    );
+  .action(async (options: ListOptions) => {
+    const found = await withClient(options, (client) => readList(client, options));
     if (options.json) return printJson(found);
     await printTable(
       found,
@@ -164,7 +179,7 @@ const list = createWorkspaceCommand("list", "list scripts")
         { title: "HASH", value: (row) => row.hash },
         { title: "SUMMARY", value: formatSummary },
       ],
-      "no scripts; svc script push <file> u/<user>/<name>",
+      options.archived ? "no archived scripts" : "no scripts; svc script push <file> u/<user>/<name>",
     );
   });
 
@@ -190,18 +205,6 @@ const show = createWorkspaceCommand("show", "print the source of a script")
     }
   });
 
-const archive = createWorkspaceCommand("archive", "archive a script: it cannot be run any more")
-  .argument("<path>")
-  .addHelpText("after", formatExamples("svc script archive u/ann/hello"))
-  .action(async (path: string, options: WorkspaceOptions) => {
-    await withClient(options, async (client) => {
-      const workspace = await resolveWorkspace(client, options.workspace);
-      await client.call(archiveScriptByPath, { workspace, path });
-    });
-    if (options.json) printJson({ path, archived: true });
-    else printNote(`archived ${path}`);
-  });
-
 const client = createCommand(
   "client",
   "write the Python module wmill into a folder, so that an editor knows it",
@@ -218,12 +221,12 @@ const client = createCommand(
 
 export default createNoun(
   "script",
-  "write, deploy, list, rename and delete scripts",
+  "write, deploy, run, list, rename and delete scripts",
   createNew,
   push,
+  createRunCommand("script"),
   list,
   show,
   ...scriptVersionCommands,
-  archive,
   client,
 ).addHelpText("after", formatExamples("svc script new hello.ts", "svc script push hello.ts u/ann/hello"));

@@ -1,5 +1,6 @@
 /** Commands that scripts and flows share: versions, moving, archiving and deleting. */
 import {
+  archiveFlowByPath,
   deleteFlowByPath,
   getFlowByPath,
   getFlowHistory,
@@ -45,6 +46,8 @@ interface CodeKind {
   renames: string;
   listVersions: (client: ServiceClient, place: Place) => Promise<Version[]>;
   move: (client: ServiceClient, place: Place, to: string) => Promise<void>;
+  archive: (client: ServiceClient, place: Place) => Promise<unknown>;
+  unarchive: (client: ServiceClient, place: Place) => Promise<unknown>;
   remove: (client: ServiceClient, place: Place) => Promise<unknown>;
 }
 
@@ -60,13 +63,23 @@ const SCRIPTS: CodeKind = {
     }));
   },
   async move(client, place, to) {
-    const stored = await client.call(getScriptByPath, place);
-    const body = createUpdateBody(stored, { path: to }) as NewScript;
-    await client.call(createScript, { workspace: place.workspace, body });
+    await deployAgain(client, place, to);
     await client.call(archiveScriptByPath, place);
+  },
+  archive: (client, place) => client.call(archiveScriptByPath, place),
+  async unarchive(client, place) {
+    const { archived } = await client.call(getScriptByPath, place);
+    if (archived) await deployAgain(client, place, place.path);
   },
   remove: (client, place) => client.call(deleteScriptByPath, place),
 };
+
+/** Deploys the newest version of a script, archived or not, as the first one of a path that has none in use. */
+async function deployAgain(client: ServiceClient, place: Place, path: string): Promise<void> {
+  const stored = await client.call(getScriptByPath, place);
+  const body = createUpdateBody(stored, { path }) as NewScript;
+  await client.call(createScript, { workspace: place.workspace, body });
+}
 
 const FLOWS: CodeKind = {
   noun: "flow",
@@ -83,10 +96,13 @@ const FLOWS: CodeKind = {
     const body = createUpdateBody(await client.call(getFlowByPath, place), { path: to });
     await client.call(updateFlow, { ...place, body: body as NewFlow });
   },
+  archive: (client, place) => client.call(archiveFlowByPath, { ...place, body: { archived: true } }),
+  unarchive: (client, place) => client.call(archiveFlowByPath, { ...place, body: { archived: false } }),
   remove: (client, place) => client.call(deleteFlowByPath, place),
 };
 
-function createVersionCommands({ noun, renames, listVersions, move, remove }: CodeKind) {
+function createVersionCommands(kind: CodeKind) {
+  const { noun, renames, listVersions, move, remove } = kind;
   const history = createWorkspaceCommand("history", `list the versions of a ${noun}, newest first`)
     .argument("<path>")
     .addHelpText("after", formatExamples(`svc ${noun} history u/ann/hello`))
@@ -132,7 +148,35 @@ function createVersionCommands({ noun, renames, listVersions, move, remove }: Co
       if (options.json) printJson({ path, deleted: true });
       else printNote(`deleted ${path}`);
     });
-  return [history, rename, drop];
+  return [history, rename, ...createArchiveCommands(kind), drop];
+}
+
+function createArchiveCommands({ noun, archive, unarchive }: CodeKind) {
+  const putAway = createWorkspaceCommand("archive", `archive a ${noun}: it cannot be run any more`)
+    .argument("<path>")
+    .addHelpText("after", formatExamples(`svc ${noun} archive u/ann/hello`))
+    .action(async (path: string, options: WorkspaceOptions) => {
+      await withClient(options, async (client) =>
+        archive(client, { workspace: await resolveWorkspace(client, options.workspace), path }),
+      );
+      if (options.json) printJson({ path, archived: true });
+      else printNote(`archived ${path}; svc ${noun} unarchive ${path} brings it back`);
+    });
+
+  const bringBack = createWorkspaceCommand("unarchive", `bring an archived ${noun} back`)
+    .argument("<path>")
+    .addHelpText("after", formatExamples(`svc ${noun} unarchive u/ann/hello`))
+    .action(async (path: string, options: WorkspaceOptions) => {
+      await withClient(
+        options,
+        async (client) =>
+          unarchive(client, { workspace: await resolveWorkspace(client, options.workspace), path }),
+        "own",
+      );
+      if (options.json) printJson({ path, archived: false });
+      else printNote(`unarchived ${path}`);
+    });
+  return [putAway, bringBack];
 }
 
 export const scriptVersionCommands = createVersionCommands(SCRIPTS);

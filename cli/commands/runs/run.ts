@@ -1,4 +1,4 @@
-import { Option } from "commander";
+import { type Command, Option } from "commander";
 import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { resolveArguments } from "../../jobs/check-arguments.ts";
@@ -34,37 +34,46 @@ export interface RunCommandOptions extends WorkspaceOptions {
   file?: string;
 }
 
-export default createWorkspaceCommand("run", "run a script or flow by path, or a local file", "new")
-  .argument("<path>", "u/… or f/… of a script or flow, or a file such as ./hello.ts")
-  .argument("[arguments...]", "name=value, such as name=Bob; values may be JSON")
-  .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
-  .option("--async", "print the job's id and do not wait for it")
-  .addOption(
-    new Option("--at <time>", "run it at this time, such as 2030-01-31T09:00; prints its id").conflicts("in"),
-  )
-  .option("--in <time>", "run it after this time, such as 90s, 15m or 2h; prints its id")
-  .addOption(
-    new Option("--stream", "print what it streams, as it comes").conflicts(["async", "at", "in", "json"]),
-  )
-  .option("--no-log", "leave its log out")
-  .option("--timeout <seconds>", "stop the job after this time")
-  .option("--tag <tag>", "run it on a worker that serves this tag")
-  .addHelpText(
-    "after",
-    `${formatExamples(
-      "svc run u/ann/hello name=Bob --workspace acme",
-      "svc run ./hello.ts -d @arguments.json",
-      "svc run ./countdown.ts --stream",
-      "svc run u/ann/report --in 2h",
-      "svc job result --wait $(svc run u/ann/report --async)",
-    )}
+/** Creates `svc run`, or `svc script run` with the same options. */
+export function createRunCommand(noun?: "script"): Command {
+  const code = noun ?? "script or flow";
+  const words = noun ? `svc ${noun} run` : "svc run";
+  return createWorkspaceCommand("run", `run a ${code} by path, or a local file`, "new")
+    .argument("<path>", `u/… or f/… of a ${code}, or a file such as ./hello.ts`)
+    .argument("[arguments...]", "name=value, such as name=Bob; values may be JSON")
+    .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
+    .option("--async", "print the job's id and do not wait for it")
+    .addOption(
+      new Option("--at <time>", "run it at this time, such as 2030-01-31T09:00; prints its id").conflicts(
+        "in",
+      ),
+    )
+    .option("--in <time>", "run it after this time, such as 90s, 15m or 2h; prints its id")
+    .addOption(
+      new Option("--stream", "print what it streams, as it comes").conflicts(["async", "at", "in", "json"]),
+    )
+    .option("--no-log", "leave its log out")
+    .option("--timeout <seconds>", "stop the job after this time")
+    .option("--tag <tag>", "run it on a worker that serves this tag")
+    .addHelpText(
+      "after",
+      `${formatExamples(
+        `${words} u/ann/hello name=Bob --workspace acme`,
+        `${words} ./hello.ts -d @arguments.json`,
+        `${words} ./countdown.ts --stream`,
+        `${words} u/ann/report --in 2h`,
+        `svc job result --wait $(${words} u/ann/report --async)`,
+      )}
 
 The log goes to stderr, the result to stdout. Ctrl-C cancels the job; a second
 one ends the command without waiting for that.`,
-  )
-  .action(async (path: string, words: string[], options: RunCommandOptions) =>
-    runCode(await readCode(path), { ...options, ...(isDeployed(path) ? {} : { file: path }) }, words),
-  );
+    )
+    .action(async (path: string, given: string[], options: RunCommandOptions) =>
+      runCode(await readCode(path), { ...options, ...(isDeployed(path) ? {} : { file: path }) }, given),
+    );
+}
+
+export default createRunCommand();
 
 /** Starts the code with the arguments of the options, and waits for it unless the options say otherwise. */
 export async function runCode(

@@ -53,6 +53,28 @@ test("a script and a flow show their history, are moved and deleted", async () =
   expect(await svc("script", "list")).toBe("");
 }, 60_000);
 
+test("a script and a flow are archived, listed, and brought back with their history", async () => {
+  await svc("script", "push", "hello.ts", "u/admin/kept", "--validate");
+  await svc("flow", "push", "order.json", "u/admin/kept_order");
+  for (const [noun, path] of [
+    ["script", "u/admin/kept"],
+    ["flow", "u/admin/kept_order"],
+  ] as const) {
+    const list = async (...words: string[]) => (await svc(noun, "list", ...words)).includes(`${path}\t`);
+    await svc(noun, "archive", path);
+    expect([await list(), await list("--archived")]).toEqual([false, true]);
+    await svc(noun, "unarchive", path);
+    expect([await list(), await list("--archived")]).toEqual([true, false]);
+  }
+  expect(JSON.parse(await svc("script", "show", "u/admin/kept", "--json")).validate).toBe(true);
+  expect(await svc("script", "run", "u/admin/kept", "name=Ann")).toContain("Hello, Ann!");
+  const before = await svc("script", "history", "u/admin/kept");
+  await svc("script", "unarchive", "u/admin/kept");
+  expect(await svc("script", "history", "u/admin/kept")).toBe(before);
+  await svc("script", "delete", "u/admin/kept", "--yes");
+  await svc("flow", "delete", "u/admin/kept_order", "--yes");
+}, 60_000);
+
 test("a job runs again with its arguments, or with changed ones", async () => {
   await svc("script", "push", "hello.ts", "u/admin/again");
   const id = (await svc("run", "u/admin/again", "name=Ann", "--async")).trim();
