@@ -38,12 +38,24 @@ export function showPlan({ steps, left }: SyncPlan, direction: "push" | "pull"):
 
 const MAX_STRAYS = 20;
 
+/** Files of triggers that a connected service such as Nextcloud starts: other clients make them. */
+const NATIVE_TRIGGER = /_native_trigger\.(?:yaml|json)$/;
+
 /** Lists files that belong to no item, so that nobody expects them to be deployed. */
 export function showStrays({ strays }: { strays: readonly string[] }): void {
-  if (strays.length === 0) return;
-  print(chalk.dim(`${pluralize(strays.length, "file")} not deployed, as no item is made of them:`));
-  for (const name of strays.slice(0, MAX_STRAYS)) print(chalk.dim(`  ${toOneLine(name)}`));
-  if (strays.length > MAX_STRAYS) print(chalk.dim(`  and ${strays.length - MAX_STRAYS} more`));
+  const isNative = (name: string) => NATIVE_TRIGGER.test(name);
+  listStrays(
+    strays.filter((name) => !isNative(name)),
+    "no item is made of them",
+  );
+  listStrays(strays.filter(isNative), "svc does not store triggers of connected services (native triggers)");
+}
+
+function listStrays(names: readonly string[], reason: string): void {
+  if (names.length === 0) return;
+  print(chalk.dim(`${pluralize(names.length, "file")} not deployed, as ${reason}:`));
+  for (const name of names.slice(0, MAX_STRAYS)) print(chalk.dim(`  ${toOneLine(name)}`));
+  if (names.length > MAX_STRAYS) print(chalk.dim(`  and ${names.length - MAX_STRAYS} more`));
 }
 
 /** Returns the width of a line; unlimited in a pipe. */

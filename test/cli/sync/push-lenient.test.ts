@@ -38,12 +38,14 @@ test("unreadable files and rejected items do not stop the others", async () => {
     "f/data/unlocked.script.yaml": "summary: Unlocked\nlock: '!inline f/data/unlocked.script.lock'\n",
     "f/data/unlocked.ts": TS,
     "f/data/notes.txt": "not ours",
+    "f/data/fine.script.12.nextcloud_native_trigger.yaml": "script_path: f/data/fine\nis_flow: false\n",
     "f/data/fast.go": "package inner\n",
     "f/data/play.playbook.yml": "- hosts: all\n",
   });
   const { code, out, err } = await svc(place, "push", "--yes");
   expect(code).toBe(1);
   expect(out).toContain("1 file not deployed, as no item is made of them:\n  f/data/notes.txt");
+  expect(out).toContain("(native triggers):\n  f/data/fine.script.12.nextcloud_native_trigger.yaml");
   for (const told of [
     "f/data/a.variable.yaml is not YAML",
     "f/data/b.script.yaml: there is no code beside it",
