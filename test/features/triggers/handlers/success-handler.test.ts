@@ -10,6 +10,7 @@ import {
   job,
   listCalls,
   run,
+  setHandler,
   setUpHandlers,
 } from "./error-handlers-setup.ts";
 
@@ -89,6 +90,25 @@ test("is started for a flow once, not for its steps, previews and failures", asy
     expect([other, await heardOf(other)]).toEqual([other, []]);
 });
 
+test("is not started for a job that another job started", async () => {
+  await set({ path: HANDLER });
+  const parent = await run("u/admin/ok");
+  await handlerOf(parent);
+  const child = await run("u/admin/ok", `?parent_job=${parent}`);
+  await ended(child);
+  await handlerOf(await run("u/admin/ok"));
+  await outboxIsEmpty();
+  expect(await heardOf(child)).toEqual([]);
+});
+
+test("receives references in a result as texts, which its rights do not resolve", async () => {
+  await deploy(ask, "acme", "u/admin/names", "export const main = () => ({ name: '$var:u/admin/none' })");
+  await deploy(ask, "acme", "u/admin/echo", "export const main = (result: { name: string }) => result.name");
+  await set({ path: "script/u/admin/echo" });
+  const { success, result } = await handlerOf(await run("u/admin/names"));
+  expect([success, result]).toEqual([true, "$var:u/admin/none"]);
+});
+
 test("that fails or is not there raises an alert, and none is started after it is removed", async () => {
   await deploy(ask, "acme", "u/admin/sad", "export const main = () => { throw new Error('no') }");
   await set({ path: "script/u/admin/sad" });
@@ -98,7 +118,15 @@ test("that fails or is not there raises an alert, and none is started after it i
   await set({ path: "script/u/admin/nowhere" });
   await ended(await run("u/admin/ok"));
   await outboxIsEmpty();
-  expect((await alerts("error_handler_not_started"))[0].message).toContain("u/admin/nowhere");
+  await setHandler({ error_handler: "script/u/admin/gone" });
+  await ended(await run("u/admin/boom"));
+  await outboxIsEmpty();
+  // Each handler has an alert of its own.
+  const messages = (await alerts("error_handler_not_started")).map(({ message }) => message);
+  expect(messages.sort()).toEqual([
+    expect.stringContaining("u/admin/gone"),
+    expect.stringContaining("u/admin/nowhere"),
+  ]);
   await set({});
   const id = await run("u/admin/ok");
   await ended(id);

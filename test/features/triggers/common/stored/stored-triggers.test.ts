@@ -118,6 +118,26 @@ test.each([
   await expectOk(ask("DELETE", `${W}/email_triggers/delete/${path}`));
 });
 
+test("a mode that a client set follows when the trigger is switched", async () => {
+  const path = "u/admin/switched";
+  await post("/email_triggers/create", { path, mode: "enabled" });
+  await post(`/email_triggers/setenabled/${path}`, { enabled: false });
+  expect((await archive())[`${path}.email_trigger.json`]).toEqual({ mode: "disabled" });
+  await expectOk(ask("DELETE", `${W}/email_triggers/delete/${path}`));
+});
+
+test("writers change a trigger where it is; only those who manage it move it, to where they may write", async () => {
+  const { ask: eve } = await server.member("acme", "eve");
+  const path = "u/admin/lent";
+  await post("/kafka_triggers/create", { path });
+  await post(`/acls/add/kafka_trigger/${path}`, { owner: "u/eve", write: true });
+  await post(`/kafka_triggers/update/${path}`, { path, topics: ["a"] }, eve);
+  expect(await refusal(eve, "POST", `/kafka_triggers/update/${path}`, { path: "u/eve/taken" })).toBe(403);
+  await post("/kafka_triggers/create", { path: "u/eve/own" }, eve);
+  expect(await refusal(eve, "POST", "/kafka_triggers/update/u/eve/own", { path: "u/admin/given" })).toBe(403);
+  for (const each of [path, "u/eve/own"]) await expectOk(ask("DELETE", `${W}/kafka_triggers/delete/${each}`));
+});
+
 test("kinds at one path have their own fields and grants", async () => {
   const path = "u/admin/same";
   const { ask: bob } = await server.member("acme", "bob");
@@ -139,10 +159,11 @@ test("tokens for the kinds that run export a workspace without other kinds, and 
     "apps flows folders groups raw_apps resources scripts variables http_triggers websocket_triggers";
   const read = [...scopes.split(" "), "workspaces"].map((domain) => `${domain}:read`);
   const limited = server.as(await tokenOf(ask, read));
-  const pull = (by: Ask) =>
-    by("GET", `${W}/workspaces/tarball?archive_type=tar&include_triggers=true&skip_secrets=true`);
+  const pull = (by: Ask, triggers = true) =>
+    by("GET", `${W}/workspaces/tarball?archive_type=tar&include_triggers=${triggers}&skip_secrets=true`);
   expect((await pull(limited)).status).toBe(200);
   await post("/sqs_triggers/create", { path: "u/admin/queue" });
+  expect((await pull(limited, false)).status).toBe(200);
   const refused = await pull(limited);
   expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("sqs_triggers:read")]);
   expect((await pull(server.as(await tokenOf(ask, [...read, "sqs_triggers:read"])))).status).toBe(200);
