@@ -5,10 +5,11 @@ import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ApiError } from "./api/errors.ts";
 import { memberQuery, myWorkspacesQuery, useMay, whoamiQuery } from "./api/session.ts";
+import type { Audience } from "./pages/audiences.ts";
 import { routes } from "./pages/routes.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
-import { NotAuthorPage } from "./pages/start/NotAuthorPage.tsx";
+import { NotForYouPage } from "./pages/start/NotForYouPage.tsx";
 import { NotMemberPage } from "./pages/start/NotMemberPage.tsx";
 import { ResetPage } from "./pages/start/ResetPage.tsx";
 import { SetupPage } from "./pages/start/SetupPage.tsx";
@@ -93,8 +94,8 @@ function Inside({ workspace }: { workspace: string }) {
   const [location] = useLocation();
   useEffect(() => storeLastWorkspace(workspace), [workspace]);
   const may = useMay(workspace);
-  const destinations = routes.flatMap(({ below, nav, load }) =>
-    nav && (nav.isFor?.(may) ?? true) ? [{ ...nav, href: `/w/${workspace}${below}`, load }] : [],
+  const destinations = routes.flatMap(({ below, nav, audience, load }) =>
+    nav && (audience?.includes(may) ?? true) ? [{ ...nav, href: `/w/${workspace}${below}`, load }] : [],
   );
   return (
     <Frame destinations={destinations}>
@@ -103,12 +104,12 @@ function Inside({ workspace }: { workspace: string }) {
       <ErrorBoundary key={location}>
         <Suspense fallback={waiting}>
           <Switch>
-            {routes.map(({ path, isForAuthors, Component }) => (
+            {routes.map(({ path, audience, Component }) => (
               <Route key={path} path={path}>
-                {isForAuthors ? (
-                  <AuthorsOnly workspace={workspace}>
+                {audience ? (
+                  <Only audience={audience} workspace={workspace}>
                     <Component />
-                  </AuthorsOnly>
+                  </Only>
                 ) : (
                   <Component />
                 )}
@@ -122,11 +123,17 @@ function Inside({ workspace }: { workspace: string }) {
   );
 }
 
-/** Shows a page that creates or changes items, except to operators. */
-function AuthorsOnly({ workspace, children }: { workspace: string; children: ReactNode }) {
+interface OnlyProps {
+  audience: Audience;
+  workspace: string;
+  children: ReactNode;
+}
+
+/** Shows a page to its audience, and tells others for whom it is. */
+function Only({ audience, workspace, children }: OnlyProps) {
   const member = useQuery(memberQuery(workspace));
-  if (useMay(workspace)("POST /w/{workspace}/scripts/create", "author")) return children;
+  if (audience.includes(useMay(workspace))) return children;
   // An error is the page's to tell.
   if (member.error) return children;
-  return member.data ? <NotAuthorPage /> : waiting;
+  return member.data ? <NotForYouPage audience={audience} /> : waiting;
 }

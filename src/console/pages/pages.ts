@@ -13,19 +13,16 @@ import {
   IconWebhook,
   IconWorldBolt,
 } from "@tabler/icons-react";
-import type { May } from "../api/session.ts";
 import type { Destination, PageModule } from "../shell/navigation.ts";
+import { AUTHORS, type Audience, INSTANCE_ADMINS, WORKSPACE_ADMINS } from "./audiences.ts";
 
 export interface Page {
   /** Below `/w/:workspace`; `:name` matches a segment, `*` the rest. */
   path: string;
   load: () => Promise<PageModule>;
-  /** Whether it only creates or changes items, which operators may not. */
-  isForAuthors?: true;
-  nav?: Pick<Destination, "label" | "Icon"> & {
-    /** Whether the signed-in user needs the page; absent: all users do. */
-    isFor?: (may: May) => boolean;
-  };
+  /** Absent: all members. */
+  audience?: Audience;
+  nav?: Pick<Destination, "label" | "Icon">;
 }
 
 /** In navigation order. */
@@ -38,38 +35,39 @@ export const PAGES: Page[] = [
     nav: { label: "Schedules", Icon: IconCalendarTime },
     load: () => import("./triggers/schedules/SchedulesPage.tsx"),
   },
-  { path: "/schedules/new", isForAuthors: true, load: () => import("./triggers/schedules/EditPage.tsx") },
-  { path: "/schedules/edit/*", isForAuthors: true, load: () => import("./triggers/schedules/EditPage.tsx") },
+  { path: "/schedules/new", audience: AUTHORS, load: () => import("./triggers/schedules/EditPage.tsx") },
+  { path: "/schedules/edit/*", audience: AUTHORS, load: () => import("./triggers/schedules/EditPage.tsx") },
   { path: "/schedules/p/*", load: () => import("./triggers/schedules/SchedulePage.tsx") },
   {
     path: "/triggers",
     nav: { label: "Triggers", Icon: IconWorldBolt },
     load: () => import("./triggers/TriggersPage.tsx"),
   },
-  { path: "/triggers/http/new", isForAuthors: true, load: () => import("./triggers/routes/EditPage.tsx") },
-  { path: "/triggers/http/edit/*", isForAuthors: true, load: () => import("./triggers/routes/EditPage.tsx") },
+  { path: "/triggers/http/new", audience: AUTHORS, load: () => import("./triggers/routes/EditPage.tsx") },
+  { path: "/triggers/http/edit/*", audience: AUTHORS, load: () => import("./triggers/routes/EditPage.tsx") },
   { path: "/triggers/http/p/*", load: () => import("./triggers/routes/RoutePage.tsx") },
   {
     path: "/triggers/websocket/new",
-    isForAuthors: true,
+    audience: AUTHORS,
     load: () => import("./triggers/sockets/EditPage.tsx"),
   },
   {
     path: "/triggers/websocket/edit/*",
-    isForAuthors: true,
+    audience: AUTHORS,
     load: () => import("./triggers/sockets/EditPage.tsx"),
   },
   { path: "/triggers/websocket/p/*", load: () => import("./triggers/sockets/SocketPage.tsx") },
   {
     path: "/webhooks",
-    nav: {
-      label: "Outgoing webhooks",
-      Icon: IconWebhook,
-      isFor: (may) => may("GET /w/{workspace}/webhooks/list", "admin"),
-    },
+    audience: WORKSPACE_ADMINS,
+    nav: { label: "Outgoing webhooks", Icon: IconWebhook },
     load: () => import("./triggers/webhooks/WebhooksPage.tsx"),
   },
-  { path: "/webhooks/:id", load: () => import("./triggers/webhooks/EndpointPage.tsx") },
+  {
+    path: "/webhooks/:id",
+    audience: WORKSPACE_ADMINS,
+    load: () => import("./triggers/webhooks/EndpointPage.tsx"),
+  },
   {
     path: "/variables",
     nav: { label: "Variables", Icon: IconBraces },
@@ -80,17 +78,17 @@ export const PAGES: Page[] = [
     nav: { label: "Resources", Icon: IconDatabase },
     load: () => import("./assets/resources/ResourcesPage.tsx"),
   },
-  { path: "/resources/new", isForAuthors: true, load: () => import("./assets/resources/EditPage.tsx") },
+  { path: "/resources/new", audience: AUTHORS, load: () => import("./assets/resources/EditPage.tsx") },
   { path: "/resources/p/*", load: () => import("./assets/resources/EditPage.tsx") },
   { path: "/flows/*", load: () => import("./scripts/flow/FlowPage.tsx") },
-  { path: "/draw/*", isForAuthors: true, load: () => import("./scripts/flow-editor/FlowEditorPage.tsx") },
+  { path: "/draw/*", audience: AUTHORS, load: () => import("./scripts/flow-editor/FlowEditorPage.tsx") },
   { path: "/review/*", load: () => import("./scripts/flow-editor/ReviewPage.tsx") },
-  { path: "/new/flow", isForAuthors: true, load: () => import("./scripts/flow-editor/NewFlowPage.tsx") },
+  { path: "/new/flow", audience: AUTHORS, load: () => import("./scripts/flow-editor/NewFlowPage.tsx") },
   { path: "/begin/:kind/*", load: () => import("./run/form/RunFormPage.tsx") },
   { path: "/apps/*", load: () => import("./scripts/app/AppPage.tsx") },
   { path: "/scripts/*", load: () => import("./scripts/view/ScriptPage.tsx") },
-  { path: "/edit/*", isForAuthors: true, load: () => import("./scripts/edit/EditPage.tsx") },
-  { path: "/new/script", isForAuthors: true, load: () => import("./scripts/edit/NewScriptPage.tsx") },
+  { path: "/edit/*", audience: AUTHORS, load: () => import("./scripts/edit/EditPage.tsx") },
+  { path: "/new/script", audience: AUTHORS, load: () => import("./scripts/edit/NewScriptPage.tsx") },
   {
     path: "/people",
     nav: { label: "People", Icon: IconUsers },
@@ -98,11 +96,8 @@ export const PAGES: Page[] = [
   },
   {
     path: "/audit",
-    nav: {
-      label: "Audit log",
-      Icon: IconHistory,
-      isFor: (may) => may("GET /w/{workspace}/audit/list", "admin"),
-    },
+    audience: WORKSPACE_ADMINS,
+    nav: { label: "Audit log", Icon: IconHistory },
     load: () => import("./admin/audit/AuditPage.tsx"),
   },
   {
@@ -117,11 +112,8 @@ export const PAGES: Page[] = [
   },
   {
     path: "/instance",
-    nav: {
-      label: "Instance",
-      Icon: IconServer,
-      isFor: (may) => may("GET /settings/list_global", "devops"),
-    },
+    audience: INSTANCE_ADMINS,
+    nav: { label: "Instance", Icon: IconServer },
     load: () => import("./admin/instance/InstancePage.tsx"),
   },
 ];

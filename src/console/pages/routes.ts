@@ -2,11 +2,11 @@
 import { lazyPage } from "./lazy-page.tsx";
 import { PAGES } from "./pages.ts";
 
-export const routes = PAGES.map(({ path, nav, isForAuthors, load }) => ({
+export const routes = PAGES.map(({ path, nav, audience, load }) => ({
   path: `/w/:workspace${path}`,
   below: path,
   nav,
-  isForAuthors,
+  audience,
   ...lazyPage(load),
 }));
 

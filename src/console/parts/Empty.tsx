@@ -7,8 +7,8 @@ interface Props {
   children: ReactNode;
   /** Primary action. */
   action?: ReactNode;
-  /** Equivalent CLI command. */
-  command?: string;
+  /** Equivalent CLI command, for users who may run it. */
+  command?: string | false;
 }
 
 /** Empty state. */

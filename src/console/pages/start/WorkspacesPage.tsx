@@ -1,12 +1,12 @@
 import { Anchor, Button, Divider, Group, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { IconArrowRight } from "@tabler/icons-react";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQueries, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { toServerPath } from "../../api/base.ts";
 import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
-import { myWorkspacesQuery, whoamiQuery } from "../../api/session.ts";
+import { memberQuery, myWorkspacesQuery, whoamiQuery } from "../../api/session.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { notifyError, Problem } from "../../parts/Problem.tsx";
 import { linkTo } from "../../parts/places.ts";
@@ -18,6 +18,33 @@ const invitations = {
 };
 
 const again = () => queryClient.invalidateQueries();
+
+const onlySuperAdminsCreate = {
+  queryKey: ["workspaces", "only-super-admins-create"],
+  queryFn: async ({ signal }: { signal: AbortSignal }) => {
+    const key = "create_workspace_require_superadmin";
+    return (await callOperation("GET /settings/global/{key}", { key }, signal)) !== false;
+  },
+};
+
+/** Whether the user may create workspaces; undefined until that is known. */
+function useMayCreate(): boolean | undefined {
+  const isSuperAdmin = useQuery(whoamiQuery).data?.super_admin;
+  const mine = useQuery(myWorkspacesQuery).data?.workspaces;
+  const isReserved = useQuery({ ...onlySuperAdminsCreate, enabled: isSuperAdmin === false }).data;
+  const isOpen = isReserved === false && mine !== undefined;
+  const roles = useQueries({ queries: isOpen ? mine.map(({ id }) => memberQuery(id)) : [] });
+  if (isSuperAdmin) return true;
+  if (isReserved) return false;
+  if (!isOpen || roles.some(({ isPending }) => isPending)) return undefined;
+  // Who is an operator everywhere may not.
+  return roles.length === 0 || roles.some(({ data }) => data?.operator === false);
+}
+
+const FIRST_WORKSPACE =
+  "Scripts, flows, secrets and people belong to a workspace. One for a team is a good start.";
+const NO_WORKSPACE =
+  "You are not in a workspace yet. Ask an admin of one to invite you by your e-mail; the invitation is shown here.";
 
 /** Lists workspaces and invitations, and creates workspaces. */
 export function WorkspacesPage() {
@@ -36,14 +63,11 @@ export function WorkspacesPage() {
   });
   const workspaces = mine.data?.workspaces ?? [];
   const isFirst = mine.isSuccess && workspaces.length === 0 && invites.length === 0;
+  const mayCreate = useMayCreate();
   return (
     <StartCard
-      title={isFirst ? "Make a workspace" : "Workspaces"}
-      about={
-        isFirst
-          ? "Scripts, flows, secrets and people belong to a workspace. One for a team is a good start."
-          : undefined
-      }
+      title={isFirst && mayCreate ? "Make a workspace" : "Workspaces"}
+      about={isFirst ? (mayCreate === false ? NO_WORKSPACE : FIRST_WORKSPACE) : undefined}
     >
       {mine.isPending && <Loading rows={3} />}
       {mine.error && <Problem error={mine.error} retry={() => void mine.refetch()} />}
@@ -65,8 +89,8 @@ export function WorkspacesPage() {
           </Group>
         ))}
       </Stack>
-      {mine.isSuccess && !isFirst && <Divider label="a new one" />}
-      {mine.isSuccess && <NewWorkspace />}
+      {mine.isSuccess && mayCreate && !isFirst && <Divider label="a new one" />}
+      {mine.isSuccess && mayCreate && <NewWorkspace />}
       <Text c="dimmed" fz="xs">
         Signed in as {me?.email}.{" "}
         <Anchor

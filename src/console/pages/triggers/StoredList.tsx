@@ -1,6 +1,7 @@
 import { Badge } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { callOperation } from "../../api/call.ts";
+import { useMay } from "../../api/session.ts";
 import { DataTable } from "../../parts/DataTable.tsx";
 import { Empty } from "../../parts/Empty.tsx";
 import { Loading } from "../../parts/Loading.tsx";
@@ -39,11 +40,12 @@ const storedQuery = (workspace: string) =>
 /** Triggers of kinds that are stored for other clients and not run. */
 export function StoredList({ workspace }: { workspace: string }) {
   const list = useQuery(storedQuery(workspace));
+  const may = useMay(workspace)("POST /w/{workspace}/kafka_triggers/create", "author");
   if (list.error && !list.data) return <Problem error={list.error} retry={() => void list.refetch()} />;
   if (!list.data) return <Loading />;
   if (list.data.length === 0) {
     return (
-      <Empty title="No triggers of other kinds" command="svc push">
+      <Empty title="No triggers of other kinds" command={may && "svc push"}>
         Triggers of Kafka, NATS, PostgreSQL, MQTT, AMQP, SQS, Google Pub/Sub, Azure and e-mail that a push
         brings along are stored and listed here. The server does not run them.
       </Empty>

@@ -4,7 +4,8 @@ import type { ComponentType } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
 import { useStoredItem } from "../../parts/form/use-stored-item.ts";
-import { useOwnPrefix } from "../../parts/items/rights.ts";
+import { ReadOnlyNotice } from "../../parts/items/ReadOnlyNotice.tsx";
+import { useIsReadOnly, useOwnPrefix } from "../../parts/items/rights.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
@@ -21,6 +22,11 @@ export interface TriggerFormProps<T> {
   path: string;
 }
 
+interface EditedTrigger {
+  path: string;
+  extra_perms: Record<string, boolean>;
+}
+
 interface Props<T, K extends QueryKey> {
   /** Such as `schedule`. */
   noun: string;
@@ -30,10 +36,15 @@ interface Props<T, K extends QueryKey> {
   newAt: (workspace: string) => string;
   one: (workspace: string, path: string) => UseQueryOptions<T, Error, T, K>;
   Form: ComponentType<TriggerFormProps<T>>;
+  /** Returns the address of its page. */
+  at: (workspace: string, path: string) => string;
+  /** Whether the member may change it; absent: if they may write at its path. */
+  mayChange?: (item: T) => boolean;
 }
 
 /** Page with the form of a new or existing schedule or trigger. */
-export function TriggerEditPage<T, K extends QueryKey>({ noun, list, newAt, one, Form }: Props<T, K>) {
+export function TriggerEditPage<T extends EditedTrigger, K extends QueryKey>(props: Props<T, K>) {
+  const { noun, list, newAt, one, Form, at, mayChange } = props;
   const workspace = useWorkspace();
   const [location] = useLocation();
   const { "*": rest = "" } = useParams<{ "*": string }>();
@@ -42,6 +53,9 @@ export function TriggerEditPage<T, K extends QueryKey>({ noun, list, newAt, one,
   const { stored, error } = useStoredItem(one(workspace, path ?? ""), path !== undefined);
   const prefix = useOwnPrefix(workspace);
   const ready = path === undefined ? prefix !== "" : stored !== undefined;
+  const isReadOnly = useIsReadOnly(workspace);
+  const refuses = (item: T) =>
+    isReadOnly(item.path, item.extra_perms) || (mayChange !== undefined && !mayChange(item));
   const given = search.get("path");
   const kind = search.get("kind") === "flow" ? "flow" : "script";
   return (
@@ -54,7 +68,9 @@ export function TriggerEditPage<T, K extends QueryKey>({ noun, list, newAt, one,
           </Anchor>
         }
       />
-      {ready ? (
+      {stored !== undefined && refuses(stored) ? (
+        <ReadOnlyNotice path={stored.path} href={at(workspace, stored.path)} />
+      ) : ready ? (
         <Form
           key={path}
           workspace={workspace}

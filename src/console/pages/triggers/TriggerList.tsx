@@ -48,7 +48,7 @@ export function TriggerList<T extends Trigger>(props: Props<T>) {
   if (!list.data) return <Loading />;
   if (list.data.length === 0) {
     return (
-      <Empty title={`No ${label} yet`} action={empty.create} command={empty.command}>
+      <Empty title={`No ${label} yet`} action={empty.create} command={empty.create ? empty.command : false}>
         {empty.about}
       </Empty>
     );

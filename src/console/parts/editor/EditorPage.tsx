@@ -2,10 +2,17 @@ import { Anchor } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Fragment, type ReactNode, useState } from "react";
 import { Link } from "wouter";
+import { ReadOnlyNotice } from "../items/ReadOnlyNotice.tsx";
+import { useIsReadOnly } from "../items/rights.ts";
 import { Loading } from "../Loading.tsx";
 import { PageHead } from "../PageHead.tsx";
 import { Problem } from "../Problem.tsx";
 import { linkTo, type RunnableKind, useWorkspace } from "../places.ts";
+
+interface EditedItem {
+  draft_only?: boolean;
+  extra_perms?: Record<string, boolean>;
+}
 
 interface Props<Found> {
   kind: RunnableKind;
@@ -19,11 +26,12 @@ interface Props<Found> {
 }
 
 /** Loads what an editor begins with, and links to what is deployed. */
-export function EditorPage<Found extends { draft_only?: boolean }>(props: Props<Found>) {
+export function EditorPage<Found extends EditedItem>(props: Props<Found>) {
   const { kind, path, query, none, children } = props;
   const workspace = useWorkspace();
   const [attempt, setAttempt] = useState(0);
   const { data, error } = query;
+  const isReadOnly = useIsReadOnly(workspace);
   const isDeployed = data !== null && !data?.draft_only;
   const above = (
     <Anchor
@@ -34,6 +42,13 @@ export function EditorPage<Found extends { draft_only?: boolean }>(props: Props<
       {isDeployed ? path : "Home"}
     </Anchor>
   );
+  if (data && isReadOnly(path, data.extra_perms))
+    return (
+      <div className="page">
+        <PageHead title={`Edit ${path}`} above={above} />
+        <ReadOnlyNotice path={path} href={linkTo[kind](workspace, path)} />
+      </div>
+    );
   if (data)
     return (
       <Fragment key={`${path} ${attempt}`}>{children(data, above, () => setAttempt(attempt + 1))}</Fragment>

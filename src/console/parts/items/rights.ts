@@ -20,6 +20,13 @@ export function useMayWrite(workspace: string): (path: string, extra_perms?: Per
   };
 }
 
+/** Returns a check for an item that the member may see, and not change; false until the member is known. */
+export function useIsReadOnly(workspace: string): (path: string, extra_perms?: Permissions) => boolean {
+  const isKnown = useQuery(memberQuery(workspace)).isSuccess;
+  const mayWrite = useMayWrite(workspace);
+  return (path, extra_perms) => isKnown && !mayWrite(path, extra_perms);
+}
+
 type Rights = Pick<Job, "permissioned_as" | "email" | "created_by" | "script_path" | "visible_to_owner">;
 
 /** Returns a check for the right to cancel a run: of whom it runs as, who started it, owners of its path, and admins. */

@@ -4,7 +4,8 @@ import type { FrameState } from "../../../engines/flow-engine/state.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { listApprovers } from "../flows/status/approvers.ts";
-import { getApprovalRequest } from "./approval-request.ts";
+import { canChangeJob, describeChangers } from "../submit/job-rights.ts";
+import { type ApprovalRequest, getApprovalRequest } from "./approval-request.ts";
 import { describeRequest, findRefusal, readStepResult } from "./describe-request.ts";
 import { createFormFields, toObject } from "./form.ts";
 
@@ -22,7 +23,7 @@ export const PendingRequest = z.object({
   /** Whether rejecting is hidden. */
   hide_cancel: z.boolean(),
   until: isoTimestamp,
-  /** Why the caller may not answer. */
+  /** Why the caller may not answer without a link. */
   refusal: z.string().optional(),
 });
 export type PendingRequest = z.input<typeof PendingRequest>;
@@ -62,8 +63,14 @@ async function readPendingRequest(
     approvers: approvers.map(({ approver }) => approver),
     hide_cancel: asked.suspend.hide_cancel ?? false,
     until: new Date(waits.until),
-    refusal: findRefusal(ctx, asked),
+    refusal: findRefusal(ctx, asked) ?? findMissingRight(ctx, asked),
   };
+}
+
+/** Returns why the caller may not create a link to answer with, as `signApprovalLink` would refuse it. */
+function findMissingRight({ caller }: WorkspaceContext, { job }: ApprovalRequest): string | undefined {
+  if (canChangeJob(caller, job)) return undefined;
+  return `only ${describeChangers(job)} may, or users to whom they send a link`;
 }
 
 /** Returns the form's schema with the choices and defaults from the step's result. */

@@ -17,7 +17,7 @@ import { failLocking } from "../../code/flows/locks.ts";
 import { isScopeAllowed } from "../../tenancy/tokens/scopes.ts";
 import { cancelFlow, completeWithTransition } from "../flows/flow-events.ts";
 import { createCanceledResult } from "../job/canceled.ts";
-import { canChangeJob, canSeeJob, selectChangeableJobs } from "./job-rights.ts";
+import { canChangeJob, canSeeJob, describeChangers, selectChangeableJobs } from "./job-rights.ts";
 
 const DEFAULT_CANCEL_REASON = "canceled through the API";
 /** Jobs canceled concurrently. */
@@ -47,7 +47,7 @@ export async function getJobToChange(ctx: Context, workspace_id: string, id: str
   if (!ctx.caller.member || canChangeJob(ctx.caller, job)) return job;
   const { username } = ctx.caller.member;
   throw new Forbidden(`${username} may see job ${job.id}, but not change it`, {
-    hint: `whoever runs it, owners of ${job.script_path} and admins may`,
+    hint: `${describeChangers(job)} may`,
   });
 }
 

@@ -30,6 +30,13 @@ export function canChangeJob(caller: Caller, job: JobRights): boolean {
   return hasRight(caller, job, isOwner);
 }
 
+/** Names the users for whom `canChangeJob` holds. */
+export function describeChangers({ script_path }: Pick<Job, "script_path">): string {
+  return script_path === null
+    ? "whoever runs it and admins"
+    : `whoever runs it, owners of ${script_path} and admins`;
+}
+
 function hasRight(
   { member, identity }: Caller,
   job: JobRights,

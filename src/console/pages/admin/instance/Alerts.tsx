@@ -29,7 +29,7 @@ export function Alerts() {
     return (
       <Empty
         title="No alerts"
-        command="svc config set critical_error_channels …"
+        command={mayAnswer && "svc config set critical_error_channels …"}
         action={mayAnswer && <TrialAlert />}
       >
         Problems that need attention are listed here: a lost worker, a full disk, a schedule that cannot run.{" "}

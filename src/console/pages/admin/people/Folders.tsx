@@ -28,7 +28,9 @@ const peopleOf = ({ owners, extra_perms }: Folder): string => {
 };
 
 export function Folders({ workspace }: { workspace: string }) {
-  const mayCreate = useMay(workspace)("POST /w/{workspace}/folders/create", "author");
+  const may = useMay(workspace);
+  const mayCreate = may("POST /w/{workspace}/folders/create", "author");
+  const mayUpdate = may("POST /w/{workspace}/folders/update/{name}", "author");
   const member = useQuery(memberQuery(workspace)).data;
   const folders = useQuery(foldersQuery(workspace));
   const [isCreating, setCreating] = useState(false);
@@ -37,7 +39,8 @@ export function Folders({ workspace }: { workspace: string }) {
   const [shown, setShown] = useState<string>();
   const [asked, setAsked] = useState<string>();
   const { ask, dialog } = useConfirmation();
-  const owns = (folder: Folder) =>
+  const mayChange = (folder: Folder) =>
+    mayUpdate &&
     member !== undefined &&
     (member.is_admin || member.is_super_admin || member.folders_owners.includes(folder.name));
   const remove = (folder: string) =>
@@ -75,8 +78,8 @@ export function Folders({ workspace }: { workspace: string }) {
           of={folder.name}
           entries={[
             { label: "Who may use it", onClick: () => setAsked(folder.name) },
-            owns(folder) && { label: "Change rights", onClick: () => setShown(folder.name) },
-            owns(folder) && { label: "Delete", onClick: () => remove(folder.name), isDangerous: true },
+            mayChange(folder) && { label: "Change rights", onClick: () => setShown(folder.name) },
+            mayChange(folder) && { label: "Delete", onClick: () => remove(folder.name), isDangerous: true },
           ]}
         />
       ),
@@ -85,15 +88,17 @@ export function Folders({ workspace }: { workspace: string }) {
   if (folders.error) return <Problem error={folders.error} retry={() => void folders.refetch()} />;
   if (!folders.data) return <Loading />;
   const rights = folders.data.find((folder) => folder.name === shown);
+  const isEmpty = folders.data.length === 0;
+  const create = mayCreate && <Button onClick={() => setCreating(true)}>New folder</Button>;
   return (
     <>
-      {mayCreate && (
+      {create && !isEmpty && (
         <Group justify="flex-end" mb="sm">
-          <Button onClick={() => setCreating(true)}>New folder</Button>
+          {create}
         </Group>
       )}
-      {folders.data.length === 0 ? (
-        <Empty title="No folders yet" command="svc folder create finance">
+      {isEmpty ? (
+        <Empty title="No folders yet" action={create} command={mayCreate && "svc folder create finance"}>
           A folder contains scripts, flows, secrets and schedules that belong together, and defines who may
           see and change them.
         </Empty>

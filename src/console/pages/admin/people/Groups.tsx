@@ -70,15 +70,17 @@ export function Groups({ workspace }: { workspace: string }) {
   ];
   if (groups.error) return <Problem error={groups.error} retry={() => void groups.refetch()} />;
   if (!groups.data) return <Loading />;
+  const isEmpty = groups.data.length === 0;
+  const create = mayCreate && <Button onClick={() => setEdited("new")}>New group</Button>;
   return (
     <>
-      {mayCreate && (
+      {create && !isEmpty && (
         <Line justify="flex-end" mb="sm">
-          <Button onClick={() => setEdited("new")}>New group</Button>
+          {create}
         </Line>
       )}
-      {groups.data.length === 0 ? (
-        <Empty title="No groups yet" command="svc group create support">
+      {isEmpty ? (
+        <Empty title="No groups yet" action={create} command={mayCreate && "svc group create support"}>
           A group gives permissions to several users at once: on folders, and on single scripts and flows.
         </Empty>
       ) : (

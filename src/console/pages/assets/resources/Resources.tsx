@@ -47,7 +47,7 @@ export function Resources({ workspace }: { workspace: string }) {
             </Button>
           )
         }
-        command="svc resource set u/you/database --type postgresql"
+        command={may && "svc resource set u/you/database --type postgresql"}
       >
         A resource holds the connection data of a database, an account or a service, with the fields of its
         type. Scripts take it as an argument, so that the same code runs against any of them. Its passwords

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { callOperation } from "../../../api/call.ts";
 import type { ResourceType } from "../../../api/interface.d.ts";
-import { useMay } from "../../../api/session.ts";
+import { memberQuery, useMay, whoamiQuery } from "../../../api/session.ts";
 import { useConfirmation } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -14,6 +14,13 @@ import { resourceTypesQuery } from "./queries.ts";
 /** Returns the names of a type's fields. */
 const listFields = (schema: unknown) =>
   Object.keys((schema as { properties?: Record<string, unknown> } | null)?.properties ?? {});
+
+/** Returns a check for the right to change a type: of whoever created it, and admins. */
+function useMayChangeType(workspace: string): (type: ResourceType) => boolean {
+  const isSuperAdmin = useQuery(whoamiQuery).data?.super_admin;
+  const member = useQuery(memberQuery(workspace)).data;
+  return ({ created_by }) => isSuperAdmin || member?.is_admin || member?.username === created_by;
+}
 
 interface Props {
   workspace: string;
@@ -27,6 +34,7 @@ export function Types({ workspace, edit }: Props) {
   const may = useMay(workspace);
   const writes = may("POST /w/{workspace}/resources/type/create", "author");
   const creates = may("POST /w/{workspace}/resources/create", "author");
+  const mayChange = useMayChangeType(workspace);
   const [, go] = useLocation();
   const { ask, dialog } = useConfirmation();
   if (list.error && !list.data) return <Problem error={list.error} retry={() => void list.refetch()} />;
@@ -66,7 +74,7 @@ export function Types({ workspace, edit }: Props) {
             name: "",
             width: "2rem",
             cell: (type) => {
-              const changes = writes && type.workspace_id === workspace;
+              const changes = writes && type.workspace_id === workspace && mayChange(type);
               return (
                 <RowMenu
                   of={type.name}

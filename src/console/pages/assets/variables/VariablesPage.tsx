@@ -72,7 +72,11 @@ export default function VariablesPage() {
       ) : list.isPending ? (
         <Loading />
       ) : list.data.length === 0 ? (
-        <Empty title="No variables yet" action={create} command="svc variable set u/you/api_key --secret">
+        <Empty
+          title="No variables yet"
+          action={create}
+          command={may && "svc variable set u/you/api_key --secret"}
+        >
           A variable keeps a password, a key or a setting out of the code. A secret is stored encrypted, is
           hidden in lists and logs, and each access to it is recorded in the audit log.
         </Empty>
@@ -121,7 +125,7 @@ export default function VariablesPage() {
                       <RowMenu
                         of={path}
                         entries={[
-                          is_secret && { label: "Show the value", onClick: () => setRevealed(path) },
+                          is_secret && may && { label: "Show the value", onClick: () => setRevealed(path) },
                           writes && { label: "Edit", onClick: () => edit(variable) },
                           { label: "Where it is used", onClick: () => setUsed(path) },
                           { label: "Who may use it", onClick: () => setAsked(path) },

@@ -132,7 +132,7 @@ export function Triggers({ workspace, kind, path }: Props) {
       <Empty
         title="No triggers yet"
         action={buttons}
-        command={`svc schedule create ${path} '0 7 * * *' --run ${path}`}
+        command={buttons && `svc schedule create ${path} '0 7 * * *' --run ${path}`}
       >
         A schedule starts it at fixed times, an HTTP route when its address is called, a WebSocket trigger for
         each message.

@@ -1,10 +1,12 @@
-import { linkTo } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { TriggerEditPage } from "../TriggerEditPage.tsx";
 import { routeQuery } from "./queries.ts";
 import { RouteForm } from "./RouteForm.tsx";
+import { useMayChangeRoute } from "./rights.ts";
 
 /** Form of a new or existing HTTP route. */
 export default function EditPage() {
+  const mayChange = useMayChangeRoute(useWorkspace());
   return (
     <TriggerEditPage
       noun="HTTP route"
@@ -12,6 +14,8 @@ export default function EditPage() {
       newAt={linkTo.newRoute}
       one={routeQuery}
       Form={RouteForm}
+      at={linkTo.route}
+      mayChange={mayChange}
     />
   );
 }

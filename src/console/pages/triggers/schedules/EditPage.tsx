@@ -12,6 +12,7 @@ export default function EditPage() {
       newAt={linkTo.newSchedule}
       one={scheduleQuery}
       Form={ScheduleForm}
+      at={linkTo.schedule}
     />
   );
 }

@@ -49,7 +49,7 @@ export default function SchedulesPage() {
         <Empty
           title="No schedules yet"
           action={create}
-          command="svc schedule create u/you/nightly '0 0 7 * * *' --run u/you/report"
+          command={may && "svc schedule create u/you/nightly '0 0 7 * * *' --run u/you/report"}
         >
           A schedule runs a script or flow at the times of a cron expression, such as every weekday at nine,
           in a time zone of your choice. Every run is recorded, and a failed run can start a script of yours.

@@ -12,6 +12,7 @@ export default function EditPage() {
       newAt={linkTo.newSocket}
       one={socketQuery}
       Form={SocketForm}
+      at={linkTo.socket}
     />
   );
 }

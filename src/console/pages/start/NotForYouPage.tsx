@@ -2,15 +2,13 @@ import { Button } from "@mantine/core";
 import { Link } from "wouter";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { linkTo, useWorkspace } from "../../parts/places.ts";
+import type { Audience } from "../audiences.ts";
 
-/** Shown to operators instead of a page that creates or changes items. */
-export function NotAuthorPage() {
+/** Shown to users for whom a page is not made. */
+export function NotForYouPage({ audience: { title, about } }: { audience: Audience }) {
   return (
     <div className="page">
-      <PageHead
-        title="Operators cannot change this"
-        about="You can run scripts and flows, and see their runs. To create or change them, ask an admin of the workspace to make you a developer."
-      >
+      <PageHead title={title} about={about}>
         <Button component={Link} href={linkTo.home(useWorkspace())}>
           Go to Home
         </Button>
