@@ -41,7 +41,7 @@ function renderLoginForm(ctx: Context, port: number, refusal?: string): Response
   const who = email === undefined ? fields : `<p>You are logged in as <b>${escapeHtml(email)}</b>.</p>`;
   const page = renderPage(
     refusal === undefined ? 200 : 400,
-    "Log in a command line",
+    "Authorize a command-line client",
     `${refusal === undefined ? "" : `<p role="alert">${escapeHtml(refusal)}</p>\n`}<p>A program on this computer (port ${port}) asks for a token that acts as you. Go on only if you started it.</p>
 <form method="post" action="/user/cli?port=${port}">
 ${who}

@@ -44,9 +44,14 @@ function renderValue(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (!isJsonObject(value)) return `<pre>${escapeHtml(formatValue(value))}</pre>\n`;
   const fields = Object.entries(value).map(
-    ([name, each]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(formatValue(each))}</dd>`,
+    ([name, each]) => `<dt>${escapeHtml(name)}</dt><dd>${renderField(each)}</dd>`,
   );
   return fields.length === 0 ? "" : `<dl>${fields.join("\n")}</dl>\n`;
+}
+
+function renderField(value: unknown): string {
+  const text = escapeHtml(formatValue(value));
+  return typeof value === "object" && value !== null ? `<pre>${text}</pre>` : text;
 }
 
 function renderArguments(input: Record<string, unknown>): string {
@@ -64,15 +69,18 @@ function formatValue(value: unknown): string {
 function renderForm({ fields, hide_cancel }: ApprovalPage): string {
   const reject = `\n<button name="answer" value="reject" formnovalidate>Reject</button>`;
   return `<form method="post">
-${fields.map(renderField).join("\n")}
+${fields.map(renderFormField).join("\n")}
 <button name="answer" value="approve">Approve</button>${hide_cancel ? "" : reject}
 </form>`;
 }
 
-function renderField(field: FormField): string {
+function renderFormField(field: FormField): string {
   const { label, description, required } = field;
   const about = description === undefined ? "" : `<small>${escapeHtml(description)}</small>`;
-  const mark = required && field.kind !== "boolean" ? " *" : "";
+  if (field.kind === "boolean") {
+    return `<label class="check">${renderInput(field)} ${escapeHtml(label)}${about}</label>`;
+  }
+  const mark = required ? " *" : "";
   return `<label>${escapeHtml(label)}${mark}${about} ${renderInput(field)}</label>`;
 }
 
