@@ -272,7 +272,7 @@ export interface Operations {
   "GET /users/username_info/{email}": { input: { email: string }; answer: { username: string; workspace_usernames: ({ workspace_id: string; username: string })[] }; access: "superAdmin" };
   /** Read the user of the token */
   "GET /users/whoami": { input: {  }; answer: GlobalUserInfo; access: "user" };
-  /** Read the version of the HTTP interface; the header `svc-version` has the version of the server */
+  /** Read the version of the HTTP interface, with that of the server as its suffix and in `svc-version` */
   "GET /version": { input: {  }; answer: string; access: "anyone" };
   /** Grant read access or, with `write`, write access */
   "POST /w/{workspace}/acls/add/{kind}/{path}": { input: { workspace: string; kind: string; path: string; body: { owner: string; write?: boolean | null } }; answer: string; access: "author" };

@@ -1,5 +1,6 @@
 /** `svc api`: the door to every operation, the three ways the service is reached. */
 import { expect, test } from "bun:test";
+import { VERSION } from "../../../src/lib/version.ts";
 import { startTestServer } from "../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment, formatError, type RunOptions } from "../program.ts";
 
@@ -15,8 +16,8 @@ const MAKE = "w/{workspace}/folders/create";
 
 /** `out` is JSON where it is not a text. */
 const LINES: Line[] = [
-  { words: ["version"], out: "CE v1.423.2\n" },
-  { words: ["GET", "/api/version"], out: "CE v1.423.2\n" },
+  { words: ["version"], out: `CE v1.423.2-svc.${VERSION}\n` },
+  { words: ["GET", "/api/version"], out: `CE v1.423.2-svc.${VERSION}\n` },
   { words: [MAKE, "-d", '{"name":"one"}'], out: "folder one created\n" },
   { words: ["post", MAKE, "-d", "@two.json"], out: "folder two created\n" },
   { words: [MAKE, "-d", "-"], stdin: '{"name":"three"}', out: "folder three created\n" },

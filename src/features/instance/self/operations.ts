@@ -9,8 +9,8 @@ import {
 import { describeUpdate } from "./latest-release.ts";
 
 /**
- * Returns the version of the HTTP interface, by which clients decide which operations they may call. The program's
- * own version is in a header.
+ * Returns the version of the HTTP interface, by which clients decide which operations they may call. The program's own
+ * version is the suffix, which they leave out when they compare, and a header.
  */
 export const getVersion = operation({
   name: "getVersion",
@@ -18,11 +18,12 @@ export const getVersion = operation({
   path: "/version",
   access: "anyone",
   scope: false,
-  summary: "Read the version of the HTTP interface; the header `svc-version` has the version of the server",
-  responds: responds.text("such as `CE v1.423.2`"),
+  summary:
+    "Read the version of the HTTP interface, with that of the server as its suffix and in `svc-version`",
+  responds: responds.text("such as `CE v1.423.2-svc.0.1.0`"),
   run: (ctx) => {
     requireDescriptionAccess(ctx);
-    return new ResponseWithHeaders(`CE v${INTERFACE_VERSION}`, { "svc-version": VERSION });
+    return new ResponseWithHeaders(`CE v${INTERFACE_VERSION}-svc.${VERSION}`, { "svc-version": VERSION });
   },
 });
 

@@ -15,7 +15,7 @@ afterAll(() => server.stop());
 const TEXT = "text/plain; charset=utf-8";
 
 test.each([
-  ["/version", "CE v1.423.2"],
+  ["/version", `CE v1.423.2-svc.${VERSION}`],
   ["/uptodate", "unknown: the setting newest_version_url names no address to compare with"],
   ["/ee_license", ""],
 ])("%s returns a text, for a browser's cookie and a bearer token", async (path, says) => {
@@ -84,7 +84,7 @@ describe("the update check", () => {
 test("the version and the API's description are public and agree; the license is not public", async () => {
   const nobody = server.as(undefined);
   const version = await nobody("GET", "/version");
-  expect(version.text).toBe("CE v1.423.2");
+  expect(version.text).toBe(`CE v1.423.2-svc.${VERSION}`);
   expect(version.headers.get("svc-version")).toBe(VERSION);
   const described = await nobody("GET", "/openapi.yaml");
   expect([described.status, described.headers.get("content-type")]).toEqual([
