@@ -49,15 +49,20 @@ for package in packages:
 /** Type of pages in JSON (PEP 691). */
 const JSON_PAGE = "application/vnd.pypi.simple.v1+json";
 
-/** @param password what a caller must send with user "ann" by basic authentication */
-export async function startPackageIndex(packages: TestPackage[], password?: string): Promise<PackageIndex> {
-  const folder = mkdtempSync(join(tmpdir(), "svc-index-"));
+/** Builds a wheel of each package into a folder. */
+export async function buildWheels(folder: string, packages: TestPackage[]): Promise<void> {
   const build = Bun.spawn(["python3", "-c", BUILD, folder], {
     stdin: new TextEncoder().encode(JSON.stringify(packages)),
     stdout: "inherit",
     stderr: "inherit",
   });
   if ((await build.exited) !== 0) throw new Error("the wheels could not be built");
+}
+
+/** @param password what a caller must send with user "ann" by basic authentication */
+export async function startPackageIndex(packages: TestPackage[], password?: string): Promise<PackageIndex> {
+  const folder = mkdtempSync(join(tmpdir(), "svc-index-"));
+  await buildWheels(folder, packages);
   const wheels = [...new Bun.Glob("*.whl").scanSync(folder)];
   const asked: string[] = [];
   const server = Bun.serve({

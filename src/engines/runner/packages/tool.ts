@@ -1,6 +1,7 @@
 /** Input and outcome of a package client. The pool runs it in a child of its own. */
 import { existsSync, realpathSync } from "node:fs";
 import { lstat, rename } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { ChildExit, JobError } from "../types.ts";
 import type { ToolKind } from "./tool-slots.ts";
@@ -31,15 +32,25 @@ export interface ToolRequest {
 export type ToolOutcome = { exit: ChildExit; lastLines: string } | { stopped: JobError };
 
 /**
- * Lists the existing paths that a tool must be able to read: absolute ones among values, such as certificate files of
- * settings, folders of certificates, and where their links lead. A file stands for itself: beside it may be what no
- * script should see.
+ * Lists the existing paths that a tool must be able to read: absolute ones and `file:` URLs among values, such as
+ * certificate files and package folders of settings, folders of certificates, and where their links lead. A file stands
+ * for itself: beside it may be what no script should see.
  */
 export function findNamedPaths(values: string[], { SSL_CERT_DIR = "" }: Record<string, string>): string[] {
-  const named = [...values, ...SSL_CERT_DIR.split(":")].filter(
-    (value) => value.startsWith("/") && existsSync(value),
-  );
+  const named = [...values, ...SSL_CERT_DIR.split(":")]
+    .map((value) => parseFileUrl(value) ?? value)
+    .filter((value) => value.startsWith("/") && existsSync(value));
   return [...new Set(named.flatMap((path) => [path, realpathSync(path)]))];
+}
+
+/** Returns the path that a `file:` URL names; undefined for other values, and for URLs that name another host. */
+function parseFileUrl(value: string): string | undefined {
+  if (!value.startsWith("file:")) return undefined;
+  try {
+    return fileURLToPath(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
