@@ -1,6 +1,8 @@
 /** Checks the machine: interpreters, sandboxing of scripts, and the limit of open files. */
+
 import { dlopen, ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
+import { INSTALL_BASH, INSTALL_PIP, INSTALL_PYTHON } from "../../../../src/engines/languages/missing-tool.ts";
 import { PROGRAMS } from "../../../../src/engines/languages/programs/table.ts";
 import type { ProgramAdapter } from "../../../../src/engines/languages/programs/types.ts";
 import { describeRootPlan, describeSandbox } from "../../../../src/engines/runner/sandbox/describe.ts";
@@ -19,13 +21,14 @@ const OWN_FILES = 256;
 export function checkMachine(config: Config): Finding[] {
   return [
     createOkFinding("bun", `${Bun.version}, inside of this executable, runs TypeScript and JavaScript`),
-    checkInterpreter("bash", /version (\S+)/, () => true, "install bash, or leave scripts in bash alone"),
+    checkInterpreter("bash", /version (\S+)/, () => true, `${INSTALL_BASH}, or leave scripts in bash alone`),
     checkInterpreter(
       "python3",
       /Python (\S+)/,
       isNewEnough,
-      "install Python 3.8 or newer, or leave scripts in it alone",
+      `${INSTALL_PYTHON}, or leave scripts in it alone`,
     ),
+    ...checkPip(),
     ...Object.entries(PROGRAMS).flatMap(checkProgram),
     ...checkContainment(config),
     checkOpenFiles(config),
@@ -47,6 +50,20 @@ function checkInterpreter(
   return suits(version)
     ? createOkFinding(name, `${version} (${path})`)
     : createWarnFinding(name, `${version} is too old (${path})`, advice);
+}
+
+/** Checks for what installs packages of Python scripts; nothing without Python. */
+function checkPip(): Finding[] {
+  const check = "Python packages";
+  const python = Bun.which("python3");
+  if (!python) return [];
+  const uv = Bun.which("uv");
+  if (uv) return [createOkFinding(check, `${uv} installs them`)];
+  const run = Bun.spawnSync([python, "-m", "pip", "--version"], { stdout: "pipe", stderr: "ignore" });
+  const version = /^pip (\S+)/.exec(run.stdout.toString())?.[1];
+  if (run.success && version !== undefined) return [createOkFinding(check, `pip ${version} installs them`)];
+  const advice = `${INSTALL_PIP}, or leave packages in python3 alone`;
+  return [createWarnFinding(check, "neither uv nor pip is installed", advice)];
 }
 
 function checkProgram([language, { tool, install, packages }]: [string, ProgramAdapter]): Finding[] {

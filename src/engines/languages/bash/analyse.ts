@@ -1,4 +1,5 @@
 import { BadRequest } from "../../../lib/errors.ts";
+import { describeMissingTool, INSTALL_BASH } from "../missing-tool.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 
 /**
@@ -46,8 +47,7 @@ export async function analyseBash(content: string): Promise<ScriptAnalysis> {
 
 async function requireValidSyntax(content: string): Promise<void> {
   const bash = Bun.which("bash");
-  if (!bash)
-    throw new BadRequest("bash is not installed on this server: bash scripts cannot be deployed or run");
+  if (!bash) throw new BadRequest(describeMissingTool("bash", INSTALL_BASH));
   const child = Bun.spawn([bash, "-n", "/dev/stdin"], {
     stdin: new TextEncoder().encode(content),
     stdout: "ignore",

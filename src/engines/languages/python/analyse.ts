@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { createSlots } from "../../../lib/async/slots.ts";
 import { BadRequest } from "../../../lib/errors.ts";
+import { describeMissingTool, INSTALL_PYTHON } from "../missing-tool.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 import inspector from "./inspect.py" with { type: "text" };
 import { listRequirements, parseStatedRequirements } from "./requirements.ts";
@@ -28,12 +29,7 @@ const INSPECTION_TIMEOUT_MS = 30_000;
 export async function analysePython(content: string, entrypoint = "main"): Promise<ScriptAnalysis> {
   const python = Bun.which("python3");
   if (!python) {
-    throw new BadRequest(
-      "python3 is not installed on this server: Python scripts cannot be deployed or run",
-      {
-        hint: "install Python 3.8 or newer where the server finds it on its PATH",
-      },
-    );
+    throw new BadRequest(describeMissingTool("python3", INSTALL_PYTHON));
   }
   return interpreters.run(() => inspect(python, content, entrypoint));
 }

@@ -1,5 +1,6 @@
 /** Loads a script version into a blank child. */
 
+import { describeMissingTool, INSTALL_PYTHON } from "../../languages/missing-tool.ts";
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { linkSharedFolder } from "../files/shared-folder.ts";
 import { getPythonModuleName } from "../files/source-tree.ts";
@@ -67,7 +68,7 @@ async function startVersion(start: ColdStart): Promise<void> {
   const { version } = request;
   if (version.language === "python3") {
     if (!tool)
-      throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
+      throw new LoadFault({ name: "ExecutionErr", message: describeMissingTool("python3", INSTALL_PYTHON) });
     if (!child.interpreter) becomePython(child, tool.program, runtime).catch(() => {});
   }
   const program = createHostedProgram({ ...start, wrappers: runtime.wrappers });

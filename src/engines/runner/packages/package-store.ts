@@ -1,6 +1,8 @@
 /** Packages of scripts: selects the client that resolves and installs them, their location, and the link to them. */
+
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../lib/text/ids.ts";
+import { describeMissingTool, INSTALL_PYTHON } from "../../languages/missing-tool.ts";
 import { findPackageFolder } from "../../languages/programs/table.ts";
 import type { PackageFolder } from "../../languages/programs/types.ts";
 import { parsePythonLock } from "../../languages/python/lock-text.ts";
@@ -82,7 +84,7 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
   async function pythonFor(version: string | undefined, onLog: (text: string) => void): Promise<Python> {
     const python = await options.python(version);
     if (!python) {
-      throw new DependencyError("python3 is not installed on this server: Python packages need it");
+      throw new DependencyError(describeMissingTool("python3", INSTALL_PYTHON));
     }
     if (version !== undefined && python.version !== version) {
       onLog(`Python ${version} is not installed on this server: Python ${python.version} is used\n`);

@@ -2,10 +2,12 @@
  * Python packages: resolved to a lock on deployment and installed once per lock, by `uv` if it is on the PATH, else by
  * `python3 -m pip`. Both run in the sandbox of jobs, because building a package runs its author's code.
  */
+
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readOwnFile } from "../../../lib/files/own-file.ts";
+import { MISSING_PIP } from "../../languages/missing-tool.ts";
 import {
   formatPythonLock,
   getInstallationFolderName,
@@ -241,16 +243,19 @@ function parseReport(text: string): LockedPackage[] {
   });
 }
 
+const FAILED = "Python packages could not be resolved or installed";
+
 /** Extracts the package client's last error messages, without its advice. */
 function extractReason(lines: string): string {
   const said = removeUrlCredentials(lines)
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("[notice]"));
+  if (said.some((line) => line.endsWith("No module named pip"))) return `${FAILED}: ${MISSING_PIP}`;
   const errors = said.filter((line) => /^(error|×|╰|hint|could not|no matching)/i.test(line));
   const unreachable = describeUnreachable(said.filter((line) => /\bRetrying\b/.test(line)).at(-1));
   const reason = [...unreachable, ...(errors.length > 0 ? errors : said.slice(-3))].join("; ");
-  return `Python packages could not be resolved or installed: ${reason || "the package client printed no error"}`;
+  return `${FAILED}: ${reason || "the package client printed no error"}`;
 }
 
 /** Returns a message that the index cannot be reached: pip's own errors only say that the index lacks the package. */

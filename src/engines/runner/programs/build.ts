@@ -1,4 +1,5 @@
 /** Locks packages of languages that programs of the machine run or compile, by a program beside the language's tool. */
+
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -6,6 +7,7 @@ import { dirname, join } from "node:path";
 import { readOwnFile } from "../../../lib/files/own-file.ts";
 import { removeUrlCredentials } from "../../../lib/text/url-credentials.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
+import { describeMissingTool } from "../../languages/missing-tool.ts";
 import { findAdapter } from "../../languages/programs/table.ts";
 import type { PackageBuild, PackageFolder } from "../../languages/programs/types.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
@@ -34,7 +36,7 @@ export async function findBuildTool(
   const tool = await findTool(language);
   const program = findClient(build, tool);
   if (program === undefined) {
-    throw new DependencyError(`${build.tool} is not installed on this server: ${build.install}`);
+    throw new DependencyError(describeMissingTool(build.tool, build.install));
   }
   const inherited: Record<string, string> = {};
   for (const [name, value] of Object.entries(process.env)) {

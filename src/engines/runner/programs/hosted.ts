@@ -1,6 +1,8 @@
 /** Languages whose scripts are, or are run by, a program of the machine: one process per job. */
+
 import { join } from "node:path";
 import type { RunnableLanguage } from "../../languages/languages.ts";
+import { describeMissingTool, INSTALL_BASH } from "../../languages/missing-tool.ts";
 import { findAdapter } from "../../languages/programs/table.ts";
 import { type Child, LoadFault } from "../process/child.ts";
 import type { HostedProgram } from "../protocol.ts";
@@ -49,7 +51,7 @@ export function createHostedProgram({
   if (!runsProgram(version.language)) return undefined;
   if (version.language === "bash") {
     const path = Bun.which("bash");
-    if (!path) throw fault("bash is not installed on this server");
+    if (!path) throw fault(describeMissingTool("bash", INSTALL_BASH));
     return {
       path,
       argv: ["bash", file],

@@ -1,6 +1,8 @@
 /** Finds the programs of the machine that run or compile scripts. */
+
 import { join } from "node:path";
 import { Cache } from "../../../lib/async/cache.ts";
+import { describeMissingTool } from "../../languages/missing-tool.ts";
 import { findAdapter } from "../../languages/programs/table.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import { isPathWithin } from "../sandbox/walls/paths.ts";
@@ -32,7 +34,7 @@ async function locateTool(language: string, PATH: string): Promise<Tool> {
   const { tool, install, locate, program } = findAdapter(language)!;
   // Without the option it searches the PATH that the process was started with.
   const path = Bun.which(tool, { PATH });
-  if (!path) throw new DependencyError(`${tool} is not installed on this server: ${install}`);
+  if (!path) throw new DependencyError(describeMissingTool(tool, install));
   const asked = Bun.spawn([path, ...locate], { stdin: "ignore", stdout: "pipe", stderr: "ignore" });
   const lines = (await asked.stdout.text()).trim().split("\n");
   const folders = lines.slice(lines.length > 2 ? 2 : -1);

@@ -178,6 +178,30 @@ describe("it reports", () => {
     expect(ran.err).toContain(`${client} is not installed on this server: ${advice}`);
   });
 
+  test("a Python without uv and pip, which installs no packages", async () => {
+    using place = createCliEnvironment();
+    const bin = join(place.folder, "bin");
+    mkdirSync(bin);
+    const python = (more: string) =>
+      `#!/bin/sh\n[ "$1" = --version ] && echo Python 3.11.2 && exit\n${more}\n`;
+    const write = (name: string, text: string) => writeFileSync(join(bin, name), text, { mode: 0o755 });
+    write("python3", python("echo No module named pip >&2; exit 1"));
+    const without = await examine(place, { PATH: bin });
+    expect(without("python3").state).toBe("ok");
+    expect(without("Python packages")).toEqual({
+      check: "Python packages",
+      state: "warn",
+      says: "neither uv nor pip is installed",
+      advice: "install uv, or pip (Debian: python3-pip), or leave packages in python3 alone",
+    });
+    write("python3", python("echo pip 23.0.1 from /usr/lib"));
+    const withPip = await examine(place, { PATH: bin });
+    expect(withPip("Python packages")).toMatchObject({ state: "ok", says: "pip 23.0.1 installs them" });
+    write("uv", "");
+    const withUv = await examine(place, { PATH: bin });
+    expect(withUv("Python packages")).toMatchObject({ state: "ok", says: `${bin}/uv installs them` });
+  });
+
   test("missing or outdated interpreters", async () => {
     using place = createCliEnvironment();
     const bin = join(place.folder, "bin");
