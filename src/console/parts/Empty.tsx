@@ -1,5 +1,9 @@
 import { Code, Group, Text, Title } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
+import { useOwnPrefix } from "./items/rights.ts";
+import { useWorkspace } from "./places.ts";
+
+const PLACE = "u/you/";
 
 interface Props {
   title: string;
@@ -7,12 +11,13 @@ interface Props {
   children: ReactNode;
   /** Primary action. */
   action?: ReactNode;
-  /** Equivalent CLI command, for users who may run it. */
+  /** Equivalent CLI command, for users who may run it. `u/you/` is shown as the user's own place. */
   command?: string | false;
 }
 
 /** Empty state. */
 export function Empty({ title, children, action, command }: Props) {
+  const prefix = useOwnPrefix(useWorkspace()) || PLACE;
   return (
     <div className="empty">
       <Title order={2} mb="xs">
@@ -29,12 +34,15 @@ export function Empty({ title, children, action, command }: Props) {
           At a terminal:{" "}
           <Code>
             {/* Wraps between words, but not within an option. */}
-            {command.split(" ").map((word, index) => (
-              <Fragment key={index}>
-                {index > 0 && " "}
-                <span className="word">{word}</span>
-              </Fragment>
-            ))}
+            {command
+              .replaceAll(PLACE, prefix)
+              .split(" ")
+              .map((word, index) => (
+                <Fragment key={index}>
+                  {index > 0 && " "}
+                  <span className="word">{word}</span>
+                </Fragment>
+              ))}
           </Code>
         </Text>
       )}

@@ -36,7 +36,7 @@ export function FirstScript({ workspace }: { workspace: string }) {
   }
   return (
     <>
-      <Empty title="Start with a script" command="svc script push hello.ts">
+      <Empty title="Start with a script" command="svc script push hello.ts u/you/hello">
         A script is a function: svc gives it a form, a webhook and schedules, runs it, and stores its log and
         result. Choose one of these and run it.
       </Empty>

@@ -1,6 +1,7 @@
 import { Checkbox, Group, Text, Textarea } from "@mantine/core";
 import { useState } from "react";
 import { callOperation, type Input } from "../../../api/call.ts";
+import { useMay } from "../../../api/session.ts";
 import { Copy } from "../../../parts/calling/Copy.tsx";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
@@ -46,12 +47,16 @@ export function GitSection({ workspace, settings, isAdmin }: SectionProps) {
     });
     return "The selection is saved";
   };
-  const commands = `svc pull ./${workspace} --yes\nsvc push ./${workspace} --dry-run`;
+  const deploys = useMay(workspace)("POST /w/{workspace}/scripts/create", "author");
+  const pull = `svc pull ./${workspace} --yes`;
+  const commands = deploys ? `${pull}\nsvc push ./${workspace} --dry-run` : pull;
   return (
     <>
       <Section
         title="Git repository"
-        about="svc pull writes the workspace to a folder that you can commit. svc push deploys the changes made there; --dry-run only shows them."
+        about={`svc pull writes the workspace to a folder that you can commit.${
+          deploys ? " svc push deploys the changes made there; --dry-run only shows them." : ""
+        }`}
       >
         <Group wrap="nowrap" align="flex-start">
           <Text component="pre" className="mono wrap" style={{ flex: 1, margin: 0 }}>

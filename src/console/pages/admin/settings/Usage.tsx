@@ -1,9 +1,11 @@
-import { Text } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
+import { linkTo } from "../../../parts/places.ts";
 import { usageQuery } from "./queries.ts";
 
 export function Usage({ workspace }: { workspace: string }) {
@@ -12,7 +14,19 @@ export function Usage({ workspace }: { workspace: string }) {
   if (!usage.data) return <Loading />;
   const rows = usage.data.toSorted((one, other) => other.executions - one.executions);
   if (rows.every(({ executions }) => executions === 0)) {
-    return <Empty title="Nothing ran in the last seven days">Shows the number of runs of each user.</Empty>;
+    return (
+      <Empty
+        title="Nothing ran in the last seven days"
+        action={
+          <Button component={Link} href={linkTo.home(workspace)}>
+            Choose what to run
+          </Button>
+        }
+        command="svc run u/you/hello"
+      >
+        Shows how much each user ran, by the number of runs and the seconds that they took.
+      </Empty>
+    );
   }
   return (
     <>

@@ -24,7 +24,8 @@ export function RouteList({ workspace, create }: { workspace: string; create: Re
       max={MAX_ROUTES}
       empty={{
         create,
-        command: "svc trigger http create orders/:name u/you/orders --run u/you/script --method get",
+        command:
+          "svc trigger http create orders/:name u/you/orders --run u/you/script --method get --caller-token",
         about:
           "A route gives a script or flow an address of your choice, such as /orders/:id, for programs, forms and " +
           "services that call it. It can be open to everybody, or require a token, key, password or signature.",
