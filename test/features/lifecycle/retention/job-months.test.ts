@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { sql } from "drizzle-orm";
 import { monthOf } from "../../../../src/database/months/month.ts";
+import { prepareMonths } from "../../../../src/features/instance/self/job-months.ts";
 import { addComingMonths } from "../../../../src/features/lifecycle/retention/coming-months.ts";
 import { listJobTables } from "../../../../src/features/lifecycle/retention/job-tables.ts";
 import { createPruner } from "../../../../src/features/lifecycle/retention/pruner.ts";
@@ -210,6 +211,24 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     for (const { table } of TABLES) expect(await partitions(table)).toContain(nameOf(-3));
     expect(await partitionOf(coming.id)).toBe(`jobs_${nameOf(-3)}`);
     await app.db.write((tx) => tx.rows(sql`DELETE FROM jobs WHERE id = ${coming.id}`));
+  });
+
+  test("raise an alert that says why, where a partition cannot be added", async () => {
+    const { app } = server.server;
+    const taken = `jobs_${nameOf(-4)}`;
+    await app.db.write((tx) => tx.rows(sql.raw(`CREATE TABLE ${taken} (id integer)`)));
+    const app_then = { ...app, clock: () => middle(-2) };
+    await prepareMonths(app_then);
+    const alerts = (await expectOk(server.operator("GET", "/settings/critical_alerts"))).json<object[]>();
+    expect(alerts[0]).toEqual(
+      expect.objectContaining({
+        kind: "job_month_missing",
+        message: expect.stringContaining(`relation "${taken}" already exists`),
+      }),
+    );
+    await app.db.write((tx) => tx.rows(sql.raw(`DROP TABLE ${taken}`)));
+    await prepareMonths(app_then);
+    expect(await partitions("jobs")).toContain(nameOf(-4));
   });
 
   test("are dropped with their month, but for the unfinished, and steps of flows that are young", async () => {
