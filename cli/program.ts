@@ -44,7 +44,7 @@ const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
       load: () => import("./commands/runs/job.ts"),
     },
     script: {
-      summary: "write, deploy, list, rename and delete scripts",
+      summary: "write, deploy, run, list, rename and delete scripts",
       load: () => import("./commands/items/script.ts"),
     },
     flow: {

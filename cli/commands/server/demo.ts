@@ -138,10 +138,11 @@ async function setUp(data_dir: string, password: string): Promise<string> {
 }
 
 function printNextSteps(url: string, password: string, token: string): void {
-  print(chalk.bold("The server keeps running. Log in as its admin:"));
-  print(`  curl -s '${url}/api/auth/login' \\`);
-  print(`    -H 'Content-Type: application/json' \\`);
-  print(`    -d '{"email":"${EMAIL}","password":"${password}"}'`);
-  print(`or use the token ${token}`);
+  print(chalk.bold("The server keeps running. Next, in a browser or another terminal:"));
+  print(`  ${url}    the console: log in as ${EMAIL}, password ${password}`);
+  print(`  ${url}/api/docs    its operations; token ${token}`);
+  print(`  echo ${password} | svc login ${url} --email ${EMAIL} --password-stdin`);
+  print("  svc script list, svc script show u/admin/hello    the examples and their code");
+  print("  svc logout    ends that login");
   print(chalk.dim("Ctrl-C stops the server and removes its data."));
 }

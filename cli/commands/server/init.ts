@@ -248,6 +248,6 @@ function printResult(
   print(`  svc run u/${suggestUsername(email)}/hello${where}`);
   if (background) {
     print(`  svc stop${where}${" ".repeat(4)}# stops the server`);
-    print(`  svc serve${where}${" ".repeat(4)}# starts it again at this address, also after a reboot`);
+    print(`  svc serve${where}${" ".repeat(4)}# starts it again, as after each reboot`);
   }
 }

@@ -1,4 +1,4 @@
-import chalk, { chalkStderr } from "chalk";
+import chalk from "chalk";
 import { sleep, withTimeout } from "../../../src/lib/async/sleep.ts";
 import { type ConfigName, PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 import type { RunningServer } from "../../../src/server/server.ts";
@@ -95,14 +95,16 @@ export default createCommand("serve", "start the server", "directory")
     if (options.json) printJson({ url: server.url, setup_url: setupUrl, pid: process.pid });
     else {
       print(`svc listens on ${chalk.bold(server.url)}`);
-      printNote(chalkStderr.dim(`data in ${config.data_dir}`));
+      print(chalk.dim(`data in ${config.data_dir}`));
       const { describeRootSandbox } = await import("../../../src/server/sandbox-options.ts");
       const root = describeRootSandbox(config);
-      if (root !== undefined) printNote(chalkStderr.dim(root));
+      if (root !== undefined) print(chalk.dim(root));
       if (setupUrl) {
-        print(`\nThere is no user yet. Make the first super admin here, once:\n  ${chalk.bold(setupUrl)}`);
-        printNote(
-          chalkStderr.dim(
+        print(
+          `\nThere is no user yet. Create the first admin account here, once:\n  ${chalk.bold(setupUrl)}`,
+        );
+        print(
+          chalk.dim(
             `or with: svc user create --super-admin${options.dataDir === undefined ? "" : ` --data-dir ${quoteForShell(options.dataDir)}`}`,
           ),
         );
@@ -149,7 +151,7 @@ export function exitWhenDatabaseBroken({ app, broken }: RunningServer): void {
     app.acceptsJobs = false;
     const reason = (cause.cause as Error | undefined)?.message;
     app.log.error({ error: cause.message, reason }, "the server exits, to be restarted");
-    printNote(`svc ends, to be started again: ${cause.message}`);
+    printLogLine("error", `svc ends, to be started again: ${cause.message}`);
     const ended = app.runner.stop().catch(() => {});
     // Meanwhile callers, such as a load balancer, get the reason.
     await sleep(SHUTDOWN_NOTICE_MS);
@@ -167,6 +169,11 @@ export function logUncaughtErrors({ app }: RunningServer): void {
   }
 }
 
+/** Prints a message on a terminal, else as a line of the log, which is JSON there. */
+function printLogLine(level: "info" | "error", msg: string): void {
+  printNote(process.stderr.isTTY ? msg : JSON.stringify({ level, time: new Date().toISOString(), msg }));
+}
+
 /**
  * Handles SIGTERM and SIGINT: the first one drains, a second one ends the process. Called before the server starts,
  * because a supervisor may stop it the moment it is up. A signal during the start is handled once it is up; a start
@@ -182,7 +189,7 @@ export function handleSignals(): (stop: () => Promise<void>) => Promise<void> {
     process.on(signal, () => {
       if (told) process.exit(EXIT_CODES.interrupted);
       told = true;
-      printNote(`${signal}: ${isUp ? DRAIN_MESSAGE : "ending as soon as the server is up"}`);
+      printLogLine("info", `${signal}: ${isUp ? DRAIN_MESSAGE : "ending as soon as the server is up"}`);
       if (!isUp) givenUp = setTimeout(() => process.exit(EXIT_CODES.interrupted), MAX_START_MS);
       first.resolve();
     });
@@ -192,7 +199,7 @@ export function handleSignals(): (stop: () => Promise<void>) => Promise<void> {
     clearTimeout(givenUp);
     await first.promise;
     await stop().catch((cause) => {
-      printNote(`stopping failed: ${cause}`);
+      printLogLine("error", `stopping failed: ${cause}`);
       process.exit(1);
     });
   };

@@ -1,8 +1,8 @@
-import chalk, { chalkStderr } from "chalk";
+import chalk from "chalk";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { createUsageError } from "../../terminal/text/failure.ts";
-import { print, printJson, printNote } from "../../terminal/text/output.ts";
+import { print, printJson } from "../../terminal/text/output.ts";
 import { handleSignals, logUncaughtErrors } from "./serve.ts";
 
 interface WorkerOptions {
@@ -49,7 +49,7 @@ export default createCommand("worker", "run jobs of the servers that share a Pos
       print(
         `worker ${chalk.bold(app.queue.worker)} takes ${tags ? `jobs tagged ${tags.join(", ")}` : "all jobs"}`,
       );
-      printNote(chalkStderr.dim(`${config.workers} at once, files in ${config.data_dir}`));
+      print(chalk.dim(`${config.workers} at once, files in ${config.data_dir}`));
     }
     await toldToStop(() => server.stop());
   });

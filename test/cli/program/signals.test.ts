@@ -38,7 +38,11 @@ test("serve prints its address and exits on SIGTERM; a run interrupted by that n
   serving.child.kill("SIGTERM");
   const { code, err } = await serving.ended();
   expect(code).toBe(0);
-  expect(err).toContain("SIGTERM: taking no new jobs, waiting for the running ones\n");
+  const log = err
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { msg: string });
+  expect(log.map(({ msg }) => msg)).toContain("SIGTERM: taking no new jobs, waiting for the running ones");
   const left = await running.ended();
   expect(left.code).toBe(3);
   expect(left.err).toMatch(
@@ -72,7 +76,7 @@ test("serve that waits for its database can be stopped soon", async () => {
   const { code, err } = await serving.ended();
   // By the signal, or because the database has not answered meanwhile.
   expect([1, 130]).toContain(code!);
-  expect(err).toStartWith("SIGTERM: ending as soon as the server is up\n");
+  expect(err).toContain(`"msg":"SIGTERM: ending as soon as the server is up"}\n`);
 }, 30_000);
 
 test("demo calls every webhook, and cleans up", async () => {
