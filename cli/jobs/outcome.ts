@@ -7,7 +7,7 @@ import { print, printJson } from "../terminal/text/output.ts";
 export interface FailedJobError {
   name: string;
   message: string;
-  /** The message; that of an exception with the name of its class: `TypeError: no tea`. */
+  /** The message; that of an exception with the name of its class, if it has one of its own: `TypeError: no tea`. */
   title: string;
   /** Stack lines in the user's own code. */
   trace: string | undefined;
@@ -23,7 +23,7 @@ export function readJobError(job: JobRecord, file?: string): FailedJobError | un
   const name = error.name ?? "Error";
   const message = prependFileName(error.message ?? "", file);
   // Errors of svc itself and of its tools have no stack in the script; their names say less than their messages.
-  const title = error.stack ? `${name}: ${message}` : message;
+  const title = error.stack && name !== "Error" ? `${name}: ${message}` : message;
   return { name, message, title, trace: insertFileName(readTrace(error.stack ?? ""), file) };
 }
 

@@ -8,8 +8,8 @@ export default createCommand("completion", "print the completion script for a sh
   .addHelpText(
     "after",
     `${formatExamples(
-      'eval "$(svc completion bash)"                      # in ~/.bashrc',
-      'eval "$(svc completion zsh)"                       # in ~/.zshrc',
+      'eval "$(svc completion bash)"   # in ~/.bashrc',
+      'eval "$(svc completion zsh)"    # in ~/.zshrc, after compinit',
       "svc completion fish > ~/.config/fish/completions/svc.fish",
     )}
 

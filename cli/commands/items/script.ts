@@ -13,6 +13,7 @@ import { sleep } from "../../../src/lib/async/sleep.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { printDeployed } from "../../jobs/deployed.ts";
 import { parseFileLanguage } from "../../jobs/file-language.ts";
+import { prependFileName } from "../../jobs/outcome.ts";
 import { readTextFile } from "../../program/arguments.ts";
 import {
   createCommand,
@@ -101,7 +102,9 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
           },
         });
         if (options.wait)
-          await withProgress("resolving dependencies", () => waitUntilReady(client, workspace, deployed));
+          await withProgress("resolving dependencies", () =>
+            waitUntilReady(client, workspace, deployed, file),
+          );
         const { schema, no_main_func } = await client.call(getScriptByPath, { workspace, path });
         return { hash: deployed, workspace, schema, no_main_func };
       },
@@ -125,12 +128,18 @@ function resolvePath(argument: string | undefined, option: string | undefined): 
 
 const POLL_INTERVAL_MS = 100;
 
-async function waitUntilReady(client: ServiceClient, workspace: string, hash: string): Promise<void> {
+async function waitUntilReady(
+  client: ServiceClient,
+  workspace: string,
+  hash: string,
+  file: string,
+): Promise<void> {
   for (;;) {
     const { lock, lock_error_logs } = await client.call(getScriptDeploymentStatus, { workspace, hash });
     if (lock !== undefined) return;
     if (lock_error_logs !== undefined) {
-      throw new CliError("DependencyError", `version ${hash} is stored but cannot run: ${lock_error_logs}`, {
+      const fault = prependFileName(lock_error_logs, file);
+      throw new CliError("DependencyError", `version ${hash} is stored but cannot run: ${fault}`, {
         hint: "fix the error and push again; the previous version stays in use",
       });
     }

@@ -88,7 +88,8 @@ function drawLines(
     const width = options.width - before.length - 6;
     const text = toOneLine(`${line.id}  ${line.title}`);
     const facts = [formatFacts(line), options.jobs ? line.job : ""].filter(Boolean).join("  ");
-    const shown = text.slice(0, Math.max(1, width - facts.length - 2));
+    const limit = Math.max(1, width - facts.length - 2);
+    const shown = text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
     const own = `${before}${isLast ? "└─ " : "├─ "}${STATE_MARKS[line.state]} ${shown}  ${chalkStderr.dim(facts)}`;
     return [own.trimEnd(), ...drawLines(line.inner, `${before}${isLast ? "   " : "│  "}`, options)];
   });

@@ -20,7 +20,14 @@ afterAll(async () => {
 });
 
 const run = async (...words: string[]) => {
-  const { code, out, err } = await place.svc(["run", "u/admin/hello", "--no-log", ...words]);
+  const { code, out, err } = await place.svc([
+    "run",
+    "u/admin/hello",
+    "--workspace",
+    "acme",
+    "--no-log",
+    ...words,
+  ]);
   return code === 0 ? (JSON.parse(out) as unknown) : { code, err };
 };
 
@@ -44,7 +51,7 @@ test("missing and unknown arguments are reported before a job is created", async
     err: formatError("there is no argument nmae", hint),
   });
   expect(await count()).toBe(before);
-  using session = startSession(place, ["run", "u/admin/hello"]);
+  using session = startSession(place, ["run", "u/admin/hello", "--workspace", "acme"]);
   await session.sees("name (string)");
   session.types(`Cy${ENTER}`);
   await session.sees('"Cy"');
@@ -90,6 +97,11 @@ test("a syntax error is told by file, line and column", async () => {
     err: expect.stringMatching(
       /^error: broken\.ts:2:13: syntax error: Unexpected token\nhint: svc job show /,
     ),
+  });
+  const pushed = await place.svc(["script", "push", "broken.ts", "u/admin/broken", "--workspace", "acme"]);
+  expect(pushed).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("cannot run: broken.ts:2:13: syntax error"),
   });
   await place.file("ends.sh", "exit 3\n");
   expect((await place.svc(["run", "ends.sh", "--no-log"])).err).toStartWith(
