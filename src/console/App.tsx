@@ -78,10 +78,12 @@ function SignedIn() {
   );
 }
 
-/** Whether the user may enter a workspace; true until that is known. */
+/** Whether the user may enter a workspace, and there is one; true until that is known. */
 function useMayEnter(workspace: string): boolean {
   const me = useQuery(whoamiQuery).data;
   const mine = useQuery(myWorkspacesQuery).data?.workspaces;
+  const { error } = useQuery(memberQuery(workspace));
+  if (error instanceof ApiError && error.status === 404) return false;
   return !mine || me?.super_admin === true || mine.some(({ id }) => id === workspace);
 }
 

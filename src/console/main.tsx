@@ -15,12 +15,14 @@ import "./icon.svg";
 import { App } from "./App.tsx";
 import { colorScheme } from "./shell/color-scheme.ts";
 import { ErrorBoundary } from "./shell/ErrorBoundary.tsx";
+import { keepFocus } from "./shell/keep-focus.ts";
 import { LeaveQuestion } from "./shell/LeaveQuestion.tsx";
 import "./theme/styles.css";
 import { theme } from "./theme/theme.ts";
 
 // Used by the scroll lock of dialogs.
 setNonce(NONCE);
+keepFocus();
 
 const root = createRoot(document.getElementById("root")!);
 

@@ -4,10 +4,10 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useConnection } from "../api/connection.ts";
 import { ApiError } from "../api/errors.ts";
 
-/** Returns the error message without the status prefix. */
+/** Returns the error message without the status prefix, except the one that makes a sentence of a name. */
 export function getErrorMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^(Bad request|Permission denied|Not found|Conflict|Unauthorized|Unprocessable): /, "");
+  return text.replace(/^(Bad request|Permission denied|Conflict|Unauthorized|Unprocessable): /, "");
 }
 
 export const getErrorHint = (error: unknown): string | undefined =>

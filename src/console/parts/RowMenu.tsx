@@ -20,7 +20,7 @@ export function RowMenu({ of, entries }: { of: string; entries: (MenuEntry | fal
       </Menu.Target>
       <Menu.Dropdown>
         {shown.map(({ label, onClick, isDangerous }) => (
-          <Menu.Item key={label} onClick={onClick} {...(isDangerous ? { color: "red" } : {})}>
+          <Menu.Item key={label} onClick={onClick} {...(isDangerous ? { className: "dangerous" } : {})}>
             {label}
           </Menu.Item>
         ))}

@@ -1,4 +1,4 @@
-import { Menu, SegmentedControl, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import { type MantineColorScheme, Menu, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import {
   IconBook,
   IconKeyboard,
@@ -37,19 +37,18 @@ export function PersonMenu() {
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <SegmentedControl
-          fullWidth
-          size="xs"
-          mb={6}
-          aria-label="Colors"
-          value={colorScheme}
-          onChange={(value) => setColorScheme(value as "auto")}
-          data={[
-            { value: "light", label: "Light" },
-            { value: "dark", label: "Dark" },
-            { value: "auto", label: "System" },
-          ]}
-        />
+        <Menu.Label>Colors</Menu.Label>
+        <div role="group" aria-label="Colors">
+          <Menu.RadioGroup
+            value={colorScheme}
+            onChange={(value) => setColorScheme(value as MantineColorScheme)}
+          >
+            <Menu.RadioItem value="light">Light</Menu.RadioItem>
+            <Menu.RadioItem value="dark">Dark</Menu.RadioItem>
+            <Menu.RadioItem value="auto">As the system</Menu.RadioItem>
+          </Menu.RadioGroup>
+        </div>
+        <Menu.Divider />
         <Menu.Item
           leftSection={paused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
           onClick={() => setPaused(!paused)}

@@ -6,6 +6,7 @@ import {
   createTheme,
   Drawer,
   type MantineColorsTuple,
+  Menu,
   Modal,
   Notification,
   Paper,
@@ -65,6 +66,8 @@ export const theme = createTheme({
     Badge: Badge.extend({ defaultProps: { tt: "none" } }),
     Button: Button.extend({ defaultProps: { size: "sm" } }),
     Drawer: Drawer.extend({ defaultProps: { closeButtonProps: { "aria-label": "Close" } } }),
+    // The first entry has the focus: the placeholder that would have it may not be in a menu.
+    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { "aria-label": "Close" }, centered: true } }),
     Notification: Notification.extend({
       defaultProps: { closeButtonProps: { "aria-label": "Dismiss" }, withBorder: true },

@@ -67,3 +67,18 @@ test("the palette finds apps and words of runs, what begins with the text first"
   await page.locator(`a[href$="/runs/${found}"]`).waitFor();
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
+
+test("an address of nothing says what is not there", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acmee/runs");
+  await page.getByRole("heading", { name: "You are not in acmee" }).waitFor();
+  for (const address of ["scripts", "schedules/p", "triggers/http/p", "resources/p"]) {
+    await seen.open(`w/acme/${address}/u/ann/gone`);
+    await page
+      .getByRole("alert")
+      .getByText(/^Not found: .*u\/ann\/gone/)
+      .waitFor();
+  }
+  seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !each.includes("status of 404")));
+}, 60_000);

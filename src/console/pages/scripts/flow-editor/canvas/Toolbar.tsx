@@ -134,7 +134,7 @@ export function Toolbar({ editor, insertAt }: Props) {
           )}
           <Menu.Divider />
           <Menu.Item
-            color="red"
+            className="dangerous"
             disabled={isNone}
             onClick={() => {
               setReturnsFocus(false);
