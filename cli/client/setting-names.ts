@@ -9,6 +9,7 @@ export const SETTINGS_BY_NAME = [
   "error_handler",
   "error_handler_extra_args",
   "error_handler_muted_on_cancel",
+  "error_handler_muted_on_user_path",
   "auto_invite_operator",
   "auto_add",
   "ai_config",
@@ -22,6 +23,9 @@ export const SETTINGS_BY_NAME = [
   "color",
   "operator_settings",
   "success_handler",
+  "instance_groups",
+  "instance_groups_roles",
+  "datatable",
 ] as const;
 
 /** Prefix of variables of all jobs: `env.REGION`. */

@@ -4,8 +4,10 @@ import { editCopilotConfig } from "../../src/features/lifecycle/settings/copilot
 import {
   changeWorkspaceColor,
   editChatCommand,
+  editDataTableConfig,
   editDefaultApp,
   editDefaultScripts,
+  editInstanceGroups,
   editOperatorSettings,
   editSuccessHandler,
 } from "../../src/features/lifecycle/settings/default-operations.ts";
@@ -50,7 +52,14 @@ const errorHandlerSetting = (kind: Setting["kind"], name: string): Setting => ({
   kind,
   save: (client, workspace, value: never, current) => {
     const { error_handler, error_handler_extra_args, error_handler_muted_on_cancel } = current;
-    const body = { error_handler, error_handler_extra_args, error_handler_muted_on_cancel, [name]: value };
+    const { error_handler_muted_on_user_path } = current;
+    const body = {
+      error_handler,
+      error_handler_extra_args,
+      error_handler_muted_on_cancel,
+      error_handler_muted_on_user_path,
+      [name]: value,
+    };
     return client.call(editErrorHandler, { workspace, body });
   },
 });
@@ -82,6 +91,23 @@ const SETTINGS: Record<(typeof SETTINGS_BY_NAME)[number], Setting> = {
     save: (client, workspace, value: never) =>
       client.call(editSuccessHandler, { workspace, body: value ?? {} }),
   },
+  instance_groups: {
+    kind: "json",
+    save: (client, workspace, groups: never, { instance_groups_roles: roles }) =>
+      client.call(editInstanceGroups, { workspace, body: { groups, roles } }),
+  },
+  instance_groups_roles: {
+    kind: "json",
+    save: (client, workspace, roles: never, { instance_groups: groups }) =>
+      client.call(editInstanceGroups, { workspace, body: { groups, roles } }),
+  },
+  datatable: {
+    kind: "json",
+    save: async (client, workspace, settings: never) => {
+      await client.call(editDataTableConfig, { workspace, body: { settings } });
+      return `data tables of workspace ${workspace} stored; data tables are not offered here`;
+    },
+  },
   operator_settings: {
     kind: "json",
     save: (client, workspace, value: never) =>
@@ -103,6 +129,7 @@ const SETTINGS: Record<(typeof SETTINGS_BY_NAME)[number], Setting> = {
   error_handler: errorHandlerSetting("text", "error_handler"),
   error_handler_extra_args: errorHandlerSetting("json", "error_handler_extra_args"),
   error_handler_muted_on_cancel: errorHandlerSetting("flag", "error_handler_muted_on_cancel"),
+  error_handler_muted_on_user_path: errorHandlerSetting("flag", "error_handler_muted_on_user_path"),
   auto_invite_operator: autoInviteSetting("operator"),
   auto_add: autoInviteSetting("auto_add"),
   ai_config: {

@@ -25,19 +25,26 @@ export async function saveSettings(
     reasons.push(cause.message);
   };
   for (const name of names.filter((each) => !AUTO_INVITE.test(each))) {
-    if (!isSetting(name)) {
+    const setting = name === "slack_command_script" ? "chat_command_script" : name;
+    if (!isSetting(setting)) {
       printNote(toOneLine(`warning: settings: ${name} is not offered here, and is left out`));
       continue;
     }
     const value = local[name];
     const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
     const given = text === "" && typeof remote[name] === "boolean" ? "false" : text;
-    await changeSetting(client, workspace, name, given).catch(keepReason);
+    await changeSetting(client, workspace, setting, given).then(warnOfRemarks, keepReason);
   }
   if (names.some((name) => AUTO_INVITE.test(name))) {
     await saveAutoInvite({ client, workspace }, local).catch(keepReason);
   }
   if (reasons.length > 0) throw new CliError("BadRequest", reasons.join("; "));
+}
+
+/** Prints what an operation's confirmation adds, such as what does not exist yet. */
+function warnOfRemarks(confirmation: string): void {
+  const [, ...remarks] = confirmation.split("; ");
+  for (const remark of remarks) printNote(toOneLine(`warning: settings: ${remark}`));
 }
 
 async function saveAutoInvite(

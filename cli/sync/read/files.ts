@@ -19,6 +19,7 @@ import {
 } from "./items.ts";
 import { resolveItemFile } from "./layout.ts";
 import { type FileFormat, preserveFormatting } from "./preserve-formatting.ts";
+import { groupSettings } from "./settings-form.ts";
 
 /** File ending by resource type, without the dot, for types that are stored as files. */
 export type FileTypes = Record<string, string>;
@@ -74,6 +75,8 @@ export function createItemFiles(item: Item, style: FileStyle, before?: LocalItem
       return new Map([[`encryption_key.${asJson ? "json" : "yaml"}`, `${JSON.stringify(fields.key)}\n`]]);
     case "dependencies":
       return new Map([[DEPENDENCIES_FOLDER + path, String(fields.content)]]);
+    case "settings":
+      return new Map([write("settings", before?.is_grouped ? groupSettings(fields) : fields)]);
     default:
       return new Map([write(itemName(kind, path), fields)]);
   }
@@ -88,7 +91,6 @@ const prefixNames = (folder: string, files: Map<string, string>): [string, strin
   [...files].map(([name, text]) => [`${folder}/${name}`, text]);
 
 function itemName(kind: Kind, path: string): string {
-  if (kind === "settings") return "settings";
   if (kind === "folder") return `f/${path}/folder.meta`;
   if (kind === "group") return `groups/${path}.group`;
   return path + getItemSuffix(kind);

@@ -14,7 +14,14 @@ import {
   isIncluded,
   parseFolderSettings,
 } from "./folder-settings.ts";
-import { type CodePlace, listAppCode, listFlowCode, type Naming, parseInlineReference } from "./inline.ts";
+import {
+  type CodePlace,
+  detectNaming,
+  listAppCode,
+  listFlowCode,
+  type Naming,
+  parseInlineReference,
+} from "./inline.ts";
 import {
   type Fields,
   getItemKey,
@@ -24,7 +31,8 @@ import {
   parseItemName,
   parseScriptName,
 } from "./items.ts";
-import { isInLayout } from "./layout.ts";
+import { isInLayout, listNames } from "./layout.ts";
+import { readSettingsForm } from "./settings-form.ts";
 import { completePolicy } from "./stored-policy.ts";
 
 /** An item with the files it was read from. */
@@ -33,6 +41,8 @@ export interface LocalItem extends Item {
   files: string[];
   /** Code files of a flow's steps, by step id. */
   inline: Map<string, string>;
+  /** Of settings: whether their file has the form of newer clients. */
+  is_grouped?: true;
 }
 
 export interface LocalFolder {
@@ -84,28 +94,11 @@ export async function readFolder(root: string, selection: ItemSelection): Promis
     }
   }
   const strays = names.filter((name) => ITEM_PLACES.test(name) && !known.has(name) && !reader.isPart(name));
-  return { root, naming: detectNaming(settings, names), items, problems, strays, settings };
+  return { root, naming: detectNaming(settings.new_names, names), items, problems, strays, settings };
 }
 
 /** Folders that contain items. */
 const ITEM_PLACES = /^[ufg]\/|^(?:groups|users|dependencies)\/|^encryption_key\./;
-
-async function listNames(root: string): Promise<string[]> {
-  const names: string[] = [];
-  try {
-    for await (const name of new Bun.Glob("**/*").scan({ cwd: root })) {
-      if (!/(^|\/)node_modules\//.test(name) && !name.startsWith("wmill")) names.push(name);
-    }
-  } catch (cause) {
-    const { code, message } = cause as Error & { code?: string };
-    if (code !== "ENOENT") throw new CliError("Folder", `${root} cannot be read: ${code ?? message}`);
-  }
-  return names.sort();
-}
-
-function detectNaming({ new_names }: FolderSettings, names: string[]): Naming {
-  return { dotted: !(new_names || names.some((name) => /__(flow|app)\//.test(name))) };
-}
 
 /** Reads the folder's settings; defaults without a file. @throws a usage error for an invalid `wmill.yaml` */
 async function readSettings(root: string): Promise<FolderSettings> {
@@ -178,6 +171,7 @@ class FolderReader {
     if (at && at.kind !== "flow" && at.kind !== "app" && at.kind !== "raw app") {
       const fields = await parseFile(this.root, name);
       const files = [name];
+      if (at.kind === "settings") return { ...at, ...readSettingsForm(fields), files, inline: new Map() };
       if (at.kind === "resource") await this.#readFileOf(fields, files);
       return { ...at, fields, files, inline: new Map() };
     }

@@ -122,6 +122,11 @@ export interface Naming {
   dotted: boolean;
 }
 
+/** @param new_names whether `wmill.yaml` asks for names without dots */
+export function detectNaming(new_names: boolean, names: string[]): Naming {
+  return { dotted: !(new_names || names.some((name) => /__(flow|app)\//.test(name))) };
+}
+
 const UNSAFE_CHARACTERS = /[/\\:*?"<>|\p{C}]|~(?=\d)/gu;
 const RESERVED_NAMES = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 

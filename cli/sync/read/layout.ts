@@ -70,3 +70,17 @@ export function resolveItemFile(root: string, name: string): string {
   }
   return join(root, name);
 }
+
+/** Lists the files of a folder, by name and sorted; none if it does not exist. @throws CliError if it cannot be read */
+export async function listNames(root: string): Promise<string[]> {
+  const names: string[] = [];
+  try {
+    for await (const name of new Bun.Glob("**/*").scan({ cwd: root })) {
+      if (!/(^|\/)node_modules\//.test(name) && !name.startsWith("wmill")) names.push(name);
+    }
+  } catch (cause) {
+    const { code, message } = cause as Error & { code?: string };
+    if (code !== "ENOENT") throw new CliError("Folder", `${root} cannot be read: ${code ?? message}`);
+  }
+  return names.sort();
+}

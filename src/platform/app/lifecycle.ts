@@ -53,6 +53,8 @@ export interface ArchiveOptions {
   include_groups: boolean;
   include_settings: boolean;
   include_key: boolean;
+  /** Form of the settings; any value but `v2` is the flat form `v1`. */
+  settings_version: string;
   include_workspace_dependencies: boolean;
   /** Language of files with the plain extension `.ts`. */
   default_ts: "bun" | "deno";

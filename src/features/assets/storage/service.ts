@@ -74,12 +74,21 @@ function createBucketStore({ app }: WorkspaceScope, bucket: S3Resource): ObjectS
   return createS3Store(bucket, getConfiguredTargets(app));
 }
 
-/** Tests each storage by listing one key. @throws BadRequest naming the storage, with its error */
-export async function testStorages(ctx: WorkspaceContext, settings: LargeFileStorage): Promise<void> {
+/**
+ * Tests each storage by listing one key.
+ * @param missing paths of resources that do not exist yet; their storages are not tested
+ * @throws BadRequest naming the storage, with its error
+ */
+export async function testStorages(
+  ctx: WorkspaceContext,
+  settings: LargeFileStorage,
+  missing: string[],
+): Promise<void> {
   const secondary = Object.entries(settings.secondary_storage ?? {});
   for (const [name, storage] of [[DEFAULT_STORAGE, settings] as const, ...secondary]) {
     if (storage.type !== "S3Storage") continue;
     const path = parseResourcePath(storage.s3_resource_path);
+    if (missing.includes(path)) continue;
     try {
       const store = createBucketStore(ctx, parseBucket(path, await readResourceForServer(ctx, path)));
       await store.list({ max_keys: 1, prefix: "", marker: undefined });
@@ -136,10 +145,16 @@ async function getConfiguredStorage(
 }
 
 /**
- * Validates storage settings before they are stored: names, and that each resource describes a bucket.
+ * Validates storage settings before they are stored: names, and that each resource describes a bucket. A resource may
+ * come later: clients that move a workspace save its settings first.
+ * @returns the paths of resources that do not exist yet
  * @throws BadRequest naming what is wrong
  */
-export async function requireValidStorages(ctx: WorkspaceContext, settings: LargeFileStorage): Promise<void> {
+export async function requireValidStorages(
+  ctx: WorkspaceContext,
+  settings: LargeFileStorage,
+): Promise<string[]> {
+  const missing: string[] = [];
   const secondary = Object.entries(settings.secondary_storage ?? {});
   for (const [name, storage] of [[DEFAULT_STORAGE, settings] as const, ...secondary]) {
     if (storage !== settings && (name === DEFAULT_STORAGE || !STORAGE_NAME.test(name))) {
@@ -150,12 +165,13 @@ export async function requireValidStorages(ctx: WorkspaceContext, settings: Larg
     if (storage.type !== "S3Storage") continue;
     const path = parseResourcePath(storage.s3_resource_path);
     const value = await readResourceForServer(ctx, path).catch((cause) => {
-      throw cause instanceof NotFound
-        ? new BadRequest(`storage ${name}: there is no ${cause.message}`)
-        : cause;
+      if (cause instanceof NotFound) return undefined;
+      throw cause;
     });
-    parseBucket(path, value);
+    if (value === undefined) missing.push(path);
+    else parseBucket(path, value);
   }
+  return missing;
 }
 
 /** Parses the path of a resource; `$res:u/ann/bucket` and `u/ann/bucket` are equivalent. */

@@ -24,6 +24,8 @@ const ArchiveQuery = z.object({
   include_groups: falseByDefault,
   include_settings: falseByDefault,
   include_key: falseByDefault,
+  /** `v2` of newer clients groups the settings of an error handler and of automatic invitations. */
+  settings_version: z.string().default("v1"),
   include_workspace_dependencies: falseByDefault,
   default_ts: z.enum(["bun", "deno"]).default("bun"),
 });

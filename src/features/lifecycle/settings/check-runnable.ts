@@ -1,4 +1,4 @@
-/** Checks that the scripts, flows and resources that a setting refers to exist. */
+/** Checks the scripts, flows and resources that a setting refers to. */
 import { BadRequest } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";
@@ -8,16 +8,17 @@ import { findLatestFlow as findFlow } from "../../code/flows/versions.ts";
 import { findLiveScript as findScript } from "../../code/scripts/versions.ts";
 
 /**
- * Validates a reference to a script or flow: `script/<path>` or `flow/<path>`. Only the form of hub paths is checked,
- * since they are not part of the workspace.
+ * Validates a reference to a script or flow: `script/<path>` or `flow/<path>`. It may be deployed later: clients that
+ * move a workspace save its settings first. Of hub paths only the form is checked.
+ * @returns what to add to the confirmation: that it does not exist yet, or nothing
  * @throws BadRequest saying which field, and what would be right
  */
-export async function requireRunnable(
+export async function describeMissingRunnable(
   app: App,
   workspace_id: string,
   field: string,
   given: string,
-): Promise<void> {
+): Promise<string> {
   const target = parseRunnablePath(given);
   if (!target) {
     throw new BadRequest(
@@ -25,25 +26,25 @@ export async function requireRunnable(
     );
   }
   const path = "flow" in target ? target.flow : target.path;
-  if (/^hub\/[\w/-]+$/.test(path)) return;
-  if (!("flow" in target)) return requireScript(app, workspace_id, field, path);
+  if (/^hub\/[\w/-]+$/.test(path)) return "; scripts of the hub are not offered";
+  if (!("flow" in target)) return describeMissingScript(app, workspace_id, field, path);
   const found = await findFlow(app.db.read, workspace_id, parsePathField(field, path));
-  if (!found || found.flow.archived) {
-    throw new BadRequest(`body field \`${field}\`: there is no flow ${path} in workspace ${workspace_id}`);
-  }
+  return !found || found.flow.archived ? describeMissing("flow", path) : "";
 }
 
-/** Checks that a script exists. @throws BadRequest when there is no such script in the workspace */
-export async function requireScript(
+/** Validates the path of a script. @returns and @throws as `describeMissingRunnable` */
+export async function describeMissingScript(
   app: App,
   workspace_id: string,
   field: string,
   given: string,
-): Promise<void> {
+): Promise<string> {
   const path = parsePathField(field, given);
-  if (await findScript(app.db.read, workspace_id, path)) return;
-  throw new BadRequest(`body field \`${field}\`: there is no script ${path} in workspace ${workspace_id}`);
+  return (await findScript(app.db.read, workspace_id, path)) ? "" : describeMissing("script", path);
 }
+
+/** Returns an addition to the confirmation of a setting that names what does not exist yet. */
+export const describeMissing = (kind: string, path: string): string => `; there is no ${kind} ${path} yet`;
 
 /** Validates a path from a body field. @throws BadRequest that names the field */
 export function parsePathField(field: string, given: string): string {

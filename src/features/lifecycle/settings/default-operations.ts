@@ -2,7 +2,6 @@
  * Operations on workspace defaults: the first app operators see, templates of scripts, the script of the chat command.
  */
 import { z } from "zod";
-import { BadRequest } from "../../../lib/errors.ts";
 import {
   aliasOperation,
   type Operation,
@@ -16,12 +15,21 @@ import {
   DefaultScripts,
   OperatorSettings,
   SuccessHandler,
+  UnhonouredSettings,
 } from "../../tenancy/workspaces/settings-records.ts";
-import { parsePathField, requireRunnable, requireScript } from "./check-runnable.ts";
+import {
+  describeMissing,
+  describeMissingRunnable,
+  describeMissingScript,
+  parsePathField,
+} from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 const MAX_COLOR_CHARS = 100;
-const MAX_OPERATOR_SETTINGS_CHARS = 32_768;
+/** Limit of settings that are stored for other clients. */
+const MAX_JSON_CHARS = 32_768;
+const isShort = (value: unknown) => JSON.stringify(value).length <= MAX_JSON_CHARS;
+const LIMIT = `must have at most ${MAX_JSON_CHARS} characters as JSON`;
 const text = responds.text("confirmation");
 const settingAudit = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
 
@@ -38,13 +46,10 @@ export const editDefaultApp = operation({
     const default_app = body.default_app_path
       ? parsePathField("default_app_path", body.default_app_path)
       : undefined;
-    if (default_app && !(await findApp(ctx.app.db.read, workspace, default_app))) {
-      throw new BadRequest(
-        `body field \`default_app_path\`: there is no app ${default_app} in workspace ${workspace}`,
-      );
-    }
+    const exists = !default_app || (await findApp(ctx.app.db.read, workspace, default_app));
+    const missing = exists ? "" : describeMissing("app", default_app!);
     await editSettings(ctx, { default_app }, { default_app_path: default_app ?? "" });
-    return `default app of workspace ${workspace} ${default_app ? `is ${default_app}` : "removed"}`;
+    return `default app of workspace ${workspace} ${default_app ? `is ${default_app}` : "removed"}${missing}`;
   },
 });
 
@@ -100,12 +105,7 @@ export const editOperatorSettings = operation({
   path: `${base}/operator_settings`,
   access: "admin",
   summary: "Set what other clients show to operators; stored for them, without effect here",
-  body: optionalBody(
-    OperatorSettings.refine(
-      (settings) => JSON.stringify(settings).length <= MAX_OPERATOR_SETTINGS_CHARS,
-      `must have at most ${MAX_OPERATOR_SETTINGS_CHARS} characters as JSON`,
-    ),
-  ),
+  body: optionalBody(OperatorSettings.refine(isShort, LIMIT)),
   responds: text,
   audit: settingAudit("update_operator_settings"),
   run: async (ctx, { workspace, body }) => {
@@ -159,14 +159,51 @@ export const editChatCommand = operation({
   audit: settingAudit("edit_command_script"),
   run: async (ctx, { workspace, body }) => {
     const chat_command_script = body.chat_command_script || body.slack_command_script || undefined;
-    if (chat_command_script) {
-      const field = "chat_command_script";
-      if (/^(script|flow)\//.test(chat_command_script)) {
-        await requireRunnable(ctx.app, workspace, field, chat_command_script);
-      } else await requireScript(ctx.app, workspace, field, chat_command_script);
-    }
+    const isTyped = /^(script|flow)\//.test(chat_command_script ?? "");
+    const check = isTyped ? describeMissingRunnable : describeMissingScript;
+    const missing = chat_command_script
+      ? await check(ctx.app, workspace, "chat_command_script", chat_command_script)
+      : "";
     await editSettings(ctx, { chat_command_script }, { chat_command_script: chat_command_script ?? "" });
-    return `chat command of workspace ${workspace} ${chat_command_script ? `starts ${chat_command_script}` : "removed"}`;
+    return `chat command of workspace ${workspace} ${chat_command_script ? `starts ${chat_command_script}` : "removed"}${missing}`;
+  },
+});
+
+const { instance_groups, instance_groups_roles, datatable } = UnhonouredSettings.shape;
+
+export const editInstanceGroups = operation({
+  name: "editInstanceGroups",
+  method: "POST",
+  path: `${base}/edit_instance_groups`,
+  access: "admin",
+  summary: "Store the groups of the instance whose members are to join; nobody joins by it here",
+  body: z
+    .object({ groups: instance_groups.nullable(), roles: instance_groups_roles.nullable() })
+    .refine(isShort, LIMIT),
+  responds: responds.text("confirmation"),
+  audit: { operation: "workspaces.edit_instance_groups", action_kind: "Update" },
+  run: async (ctx, { workspace, body }) => {
+    const groups = body.groups?.length ? body.groups : undefined;
+    const roles = groups && body.roles;
+    await editSettings(ctx, { instance_groups: groups, instance_groups_roles: roles });
+    return `instance groups of workspace ${workspace} ${groups ? "stored; members of instance groups do not join by this setting here" : "removed"}`;
+  },
+});
+
+export const editDataTableConfig = operation({
+  name: "editDataTableConfig",
+  method: "POST",
+  path: `${base}/edit_datatable_config`,
+  access: "admin",
+  summary: "Store the databases of data tables; they are not offered here",
+  body: z.object({ settings: datatable.nullable() }).refine(isShort, LIMIT),
+  responds: responds.json(z.object({ stranded_references: z.array(z.unknown()) })),
+  audit: { operation: "workspaces.edit_datatable_config", action_kind: "Update" },
+  run: async (ctx, { body }) => {
+    const { datatables } = body.settings ?? {};
+    const isEmpty = !datatables || Object.keys(datatables).length === 0;
+    await editSettings(ctx, { datatable: isEmpty ? undefined : body.settings });
+    return { stranded_references: [] };
   },
 });
 
@@ -178,6 +215,8 @@ export const defaultOperations: Operation[] = [
   changeWorkspaceColor,
   editOperatorSettings,
   editSuccessHandler,
+  editInstanceGroups,
+  editDataTableConfig,
   editChatCommand,
   aliasOperation(editChatCommand, { name: "editSlackCommand", path: `${base}/edit_slack_command` }),
 ];

@@ -14,7 +14,7 @@ import {
   WorkspaceSettings,
 } from "../../tenancy/workspaces/settings-records.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
-import { parsePathField, requireRunnable } from "./check-runnable.ts";
+import { describeMissing, describeMissingRunnable, parsePathField } from "./check-runnable.ts";
 import { findOpenaiPath, toAiConfig } from "./copilot-operations.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
@@ -71,6 +71,10 @@ export const getSettings = operation({
       color: settings.color,
       operator_settings: settings.operator_settings,
       success_handler: isAdmin ? settings.success_handler : undefined,
+      ...(settings.error_handler_muted_on_user_path && { error_handler_muted_on_user_path: true as const }),
+      instance_groups: settings.instance_groups,
+      instance_groups_roles: settings.instance_groups_roles,
+      datatable: settings.datatable,
       ...(settings.mute_critical_alerts ? { mute_critical_alerts: true as const } : {}),
     };
   },
@@ -102,18 +106,19 @@ export const editDeployTo = operation({
     if (deploy_to === workspace) {
       throw new BadRequest("body field `deploy_to`: must be another workspace than this one");
     }
-    if (deploy_to !== undefined) await requireWorkspace(ctx, deploy_to);
+    const exists = deploy_to === undefined || (await existsWorkspace(ctx, deploy_to));
     await editSettings(ctx, { deploy_to }, { deploy_to: deploy_to ?? "" });
-    return `workspace ${workspace} is deployed to ${deploy_to ?? "nowhere"}`;
+    const missing = exists ? "" : describeMissing("workspace", deploy_to!);
+    return `workspace ${workspace} is deployed to ${deploy_to ?? "nowhere"}${missing}`;
   },
 });
 
-async function requireWorkspace({ app }: WorkspaceContext, id: string): Promise<void> {
+async function existsWorkspace({ app }: WorkspaceContext, id: string): Promise<boolean> {
   const [found] = await app.db.read
     .select({ id: workspaces.id })
     .from(workspaces)
     .where(eq(workspaces.id, id));
-  if (!found) throw new BadRequest(`body field \`deploy_to\`: there is no workspace ${id.slice(0, 60)}`);
+  return found !== undefined;
 }
 
 export const editWebhook = operation({
@@ -137,12 +142,11 @@ const ErrorHandler = z.object({
   error_handler: z.string().nullish(),
   error_handler_extra_args: ScriptArgs.nullish(),
   error_handler_muted_on_cancel: z.boolean().nullish(),
+  error_handler_muted_on_user_path: z.boolean().nullish(),
   path: z.string().nullish(),
   extra_args: ScriptArgs.nullish(),
   muted_on_cancel: z.boolean().nullish(),
-  muted_on_user_path: z
-    .literal(false, { error: "must be false: the handler is called for all paths" })
-    .nullish(),
+  muted_on_user_path: z.boolean().nullish(),
 });
 
 export const editErrorHandler = operation({
@@ -156,12 +160,20 @@ export const editErrorHandler = operation({
   audit: settingAudit("edit_error_handler"),
   run: async (ctx, { workspace, body }) => {
     const error_handler = body.error_handler || body.path || undefined;
-    if (error_handler) await requireRunnable(ctx.app, workspace, "error_handler", error_handler);
+    const missing = error_handler
+      ? await describeMissingRunnable(ctx.app, workspace, "error_handler", error_handler)
+      : "";
     const error_handler_extra_args = body.error_handler_extra_args ?? body.extra_args;
     const error_handler_muted_on_cancel = body.error_handler_muted_on_cancel ?? body.muted_on_cancel;
-    const change = { error_handler, error_handler_extra_args, error_handler_muted_on_cancel };
+    const change = {
+      error_handler,
+      error_handler_extra_args,
+      error_handler_muted_on_cancel,
+      error_handler_muted_on_user_path:
+        (body.error_handler_muted_on_user_path ?? body.muted_on_user_path) || undefined,
+    };
     await editSettings(ctx, change, { error_handler: error_handler ?? "" });
-    return `error handler of workspace ${workspace} ${error_handler ? `is ${error_handler}` : "removed"}`;
+    return `error handler of workspace ${workspace} ${error_handler ? `is ${error_handler}` : "removed"}${missing}`;
   },
 });
 

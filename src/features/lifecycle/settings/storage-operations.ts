@@ -10,6 +10,7 @@ import {
 } from "../../assets/storage/service.ts";
 import { LargeFileStorage } from "../../tenancy/workspaces/storage-records.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
+import { describeMissing } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 
@@ -24,14 +25,13 @@ export const editLargeFileStorageConfig = operation({
   audit: { operation: "workspaces.edit_large_file_storage_config", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {
     const large_file_storage = body.large_file_storage ?? null;
-    if (large_file_storage) {
-      await requireValidStorages(ctx, large_file_storage);
-      await testStorages(ctx, large_file_storage);
-    }
+    const missing = large_file_storage ? await requireValidStorages(ctx, large_file_storage) : [];
+    if (large_file_storage) await testStorages(ctx, large_file_storage, missing);
     await ctx.write({ resource: workspace }, async (tx) => {
       await tx.update(workspaces).set({ large_file_storage }).where(eq(workspaces.id, workspace));
     });
-    return `object storage of workspace ${workspace} ${large_file_storage ? "set" : "removed"}`;
+    const notes = missing.map((path) => describeMissing("resource", path));
+    return `object storage of workspace ${workspace} ${large_file_storage ? "set" : "removed"}${notes.join("")}`;
   },
 });
 

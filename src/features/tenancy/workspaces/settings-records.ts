@@ -117,6 +117,19 @@ export const SuccessHandler = z.looseObject({
   extra_args: z.record(z.string(), z.unknown()).nullish(),
 });
 
+/** Groups of the instance whose members join, with the role of each; stored for clients, without effect here. */
+const InstanceGroups = z.array(text);
+const InstanceGroupRoles = z.record(z.string(), text);
+/** Databases of data tables; stored for clients, without effect here. */
+const DataTables = z.record(z.string(), z.unknown());
+
+/** What clients of other servers set and this one does not honour. */
+export const UnhonouredSettings = z.object({
+  instance_groups: InstanceGroups.optional(),
+  instance_groups_roles: InstanceGroupRoles.optional(),
+  datatable: DataTables.optional(),
+});
+
 /** The stored settings. An absent field has its default; null is never stored. */
 export const StoredSettings = z.object({
   auto_invite_operator: z.boolean().optional(),
@@ -130,6 +143,8 @@ export const StoredSettings = z.object({
   error_handler: z.string().optional(),
   error_handler_extra_args: ScriptArgs.optional(),
   error_handler_muted_on_cancel: z.boolean().optional(),
+  /** Whether it is not called for scripts and flows below `u/`. */
+  error_handler_muted_on_user_path: z.boolean().optional(),
   mute_critical_alerts: z.boolean().optional(),
   default_error_handler: DefaultHandler.optional(),
   default_recovery_handler: DefaultHandler.optional(),
@@ -144,6 +159,7 @@ export const StoredSettings = z.object({
   color: z.string().optional(),
   operator_settings: OperatorSettings.optional(),
   success_handler: SuccessHandler.optional(),
+  ...UnhonouredSettings.shape,
 });
 export type StoredSettings = z.output<typeof StoredSettings>;
 
@@ -187,4 +203,6 @@ export const WorkspaceSettings = z.object({
   color: z.string().optional(),
   operator_settings: OperatorSettings.optional(),
   success_handler: SuccessHandler.optional(),
+  error_handler_muted_on_user_path: z.literal(true).optional(),
+  ...UnhonouredSettings.shape,
 });

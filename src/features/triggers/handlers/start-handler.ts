@@ -145,9 +145,11 @@ async function planWorkspaceHandler(
 ): Promise<HandlerStart | undefined> {
   const read = () => readSettings(app.db.read, job.workspace_id);
   if (!(await hasHandler(app, job.workspace_id, "error_handler", read))) return undefined;
-  const { error_handler, error_handler_extra_args, error_handler_muted_on_cancel } = await read();
+  const settings = await read();
+  const { error_handler, error_handler_extra_args } = settings;
   if (!error_handler) return undefined;
-  if (job.status === "canceled" && error_handler_muted_on_cancel) return undefined;
+  if (job.status === "canceled" && settings.error_handler_muted_on_cancel) return undefined;
+  if (settings.error_handler_muted_on_user_path && job.script_path?.startsWith("u/")) return undefined;
   if (schedule?.ws_error_handler_muted || (await isMuted(app, job))) return undefined;
   const runner = groupRunAs(job.workspace_id, ERROR_HANDLER_GROUP);
   const args = await createErrorArguments({ app, runner }, job, error_handler_extra_args);

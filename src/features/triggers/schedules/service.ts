@@ -57,7 +57,8 @@ export async function updateSchedule(
 
 async function requireValidSchedule(ctx: WorkspaceContext, body: ScheduleBody): Promise<void> {
   requireValidCron(body.schedule, body.timezone);
-  await requireTarget(ctx, toTarget(body.script_path, body.is_flow));
+  // A disabled schedule starts nothing: its script may come later.
+  if (body.enabled) await requireTarget(ctx, toTarget(body.script_path, body.is_flow));
   for (const field of HANDLER_FIELDS) {
     const handler = body[field];
     if (handler) await requireValidHandler(ctx, field, handler);
@@ -71,6 +72,8 @@ export async function requireValidHandler(
 ): Promise<void> {
   const target = parseRunnablePath(handler);
   if (!target) throw new BadRequest(`\`${field}\`: "${handler}" must be script/<path> or flow/<path>`);
+  // Scripts of the hub are not offered: an alert says so when the handler is to be started.
+  if ("path" in target && target.path.startsWith("hub/")) return;
   try {
     await requireTarget(ctx, target);
   } catch (cause) {

@@ -104,7 +104,9 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
     await edit(NIGHTLY, "0 0 3", "0 30 3");
     await edit(OPS, "members: []", "members:\n  - u/ann");
     await edit(ANN, "role: developer", "role: operator");
-    await edit("settings.yaml", "error_handler: null", "error_handler: script/f/data/hello");
+    // The older one writes each setting by itself, the newer one what belongs together.
+    const handler = version === VERSIONS[0] ? "script/f/data/hello" : "{path: script/f/data/hello}";
+    await edit("settings.yaml", "error_handler: null", `error_handler: ${handler}`);
     await edit("settings.yaml", "webhook: null", "webhook: https://hooks.example.org/acme");
     await sync("push");
     expect(await get("/http_triggers/get/f/data/orders")).toMatchObject({

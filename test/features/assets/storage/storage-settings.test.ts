@@ -178,7 +178,6 @@ describe("the setting of a workspace", () => {
       ],
       [{ type: "AzureWorkloadIdentity" }, "use one of FilesystemStorage, S3Storage"],
       [s3(), "`s3_resource_path` is missing"],
-      [s3("u/admin/none"), "storage _default_: there is no resource u/admin/none"],
       [s3("u/admin/nobucket"), "resource u/admin/nobucket does not say where a bucket is"],
       [s3("u/admin/foreign"), "may refer to what is below u/admin/ alone, not to u/dev/secret"],
       [s3("u/admin/dangling"), "$var:u/admin/none leads nowhere"],
@@ -189,10 +188,6 @@ describe("the setting of a workspace", () => {
       [
         { type: "FilesystemStorage", secondary_storage: { _default_: { type: "FilesystemStorage" } } },
         '"_default_" cannot',
-      ],
-      [
-        { type: "FilesystemStorage", secondary_storage: { cold: s3("u/admin/none") } },
-        "storage cold: there is no",
       ],
     ];
     for (const [wanted, says] of cases) {

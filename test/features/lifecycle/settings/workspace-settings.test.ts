@@ -240,15 +240,15 @@ test("fields of newer clients are accepted and returned", async () => {
 
 test.each([
   ["edit_deploy_to", { deploy_to: "acme" }, "`deploy_to`: must be another workspace"],
-  ["edit_deploy_to", { deploy_to: "nowhere" }, "`deploy_to`: there is no workspace nowhere"],
   ["edit_webhook", { webhook: "ftp://example.org" }, "`webhook`: must be an address such as https://"],
   ["edit_webhook", { webhook: "example.org" }, "`webhook`"],
   ["edit_webhook", { webhook: 7 }, "`webhook`"],
   ["edit_error_handler", { error_handler: "u/admin/script" }, "`error_handler`: must be script/<path>"],
-  ["edit_error_handler", { error_handler: "script/u/admin/none" }, "there is no script u/admin/none"],
-  ["edit_error_handler", { error_handler: "flow/u/admin/none" }, "there is no flow u/admin/none"],
   ["edit_error_handler", { error_handler: "flow/nopath" }, '`error_handler`: "nopath" is not a path'],
-  ["edit_error_handler", { muted_on_user_path: true }, "`muted_on_user_path`: must be false"],
+  ["edit_error_handler", { muted_on_user_path: "yes" }, "`muted_on_user_path`"],
+  ["edit_instance_groups", { groups: "all" }, "`groups`"],
+  ["edit_instance_groups", { roles: { a: 1 } }, "`roles.a`"],
+  ["edit_datatable_config", { settings: [] }, "`settings`"],
   ["edit_error_handler", { error_handler_extra_args: [] }, "`error_handler_extra_args`"],
   ["edit_copilot_config", {}, "`code_completion_enabled`"],
   [
@@ -272,13 +272,8 @@ test.each([
     '"none" is not a path',
   ],
   ["edit_default_app", { default_app_path: "nopath" }, '`default_app_path`: "nopath" is not a path'],
-  [
-    "edit_default_app",
-    { default_app_path: "f/apps/none" },
-    "`default_app_path`: there is no app f/apps/none",
-  ],
   ["default_scripts", { order: ["Type Script"] }, "`order.0`: must be the name of a language"],
-  ["edit_chat_command", { chat_command_script: "u/admin/none" }, "there is no script u/admin/none"],
+  ["edit_chat_command", { chat_command_script: "nopath" }, '"nopath" is not a path'],
   ["set_automatic_billing", { seats: 1 }, "`automatic_billing`"],
   ["set_automatic_billing", { automatic_billing: true, seats: 0 }, "`seats`: must be 1 or more"],
   [

@@ -85,6 +85,13 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
 });
 
+test("handlers of the hub, and a disabled schedule before its script, are stored", async () => {
+  const on_failure = "script/hub/1/alert";
+  expect(await get(await create({ on_failure }))).toMatchObject({ on_failure, enabled: true });
+  const early = { script_path: "u/admin/later", enabled: false };
+  expect(await get(await create(early))).toMatchObject(early);
+});
+
 test("a used path is rejected", async () => {
   const path = await create();
   const answer = await ask("POST", `${SCHEDULES}/create`, schedule({ path }));

@@ -54,7 +54,8 @@ interface AutoInviteChange {
  */
 async function storeAutoInvite(ctx: WorkspaceContext, wish: AutoInviteChange): Promise<string | undefined> {
   if (wish.operator === undefined) {
-    const none = { auto_invite_domain: undefined, auto_invite_operator: undefined, auto_add: undefined };
+    // `auto_add` tells a workspace where it was disabled from one where nobody has said anything.
+    const none = { auto_invite_domain: undefined, auto_invite_operator: undefined, auto_add: false };
     await editSettings(ctx, none, { domain: "" });
     return undefined;
   }
