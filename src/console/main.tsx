@@ -10,7 +10,7 @@ import { Router } from "wouter";
 import { BASE_PATH, NONCE } from "./api/base.ts";
 import { queryClient } from "./api/client.ts";
 import { confirmAndLeave } from "./api/leaving.ts";
-import { started } from "./start.ts";
+import { firstPageLoaded } from "./start.ts";
 import "./icon.svg";
 import { App } from "./App.tsx";
 import { colorScheme } from "./shell/color-scheme.ts";
@@ -26,7 +26,7 @@ keepFocus();
 
 const root = createRoot(document.getElementById("root")!);
 
-void started.then(() =>
+void firstPageLoaded.then(() =>
   root.render(
     <MantineProvider
       theme={theme}

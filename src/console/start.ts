@@ -12,7 +12,7 @@ import { getLastWorkspace } from "./shell/last-workspace.ts";
 const MAX_BLANK_MS = 200;
 
 /** Resolves when the page can be rendered as a whole, or loading takes longer. Never rejects. */
-export const started: Promise<unknown> = HAS_SESSION
+export const firstPageLoaded: Promise<unknown> = HAS_SESSION
   ? Promise.race([load(), new Promise((resolve) => setTimeout(resolve, MAX_BLANK_MS))])
   : Promise.resolve();
 

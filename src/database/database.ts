@@ -38,7 +38,7 @@ export interface Statement<P, R> {
  * Declares a statement for the hot path, with placeholders (`sql.placeholder("name")`) instead of values. `P` is the
  * record of placeholders, `R` the result.
  */
-export function statement<P extends Record<string, unknown>, R>(
+export function prepareStatement<P extends Record<string, unknown>, R>(
   build: Statement<P, R>["build"],
 ): Statement<P, R> {
   return { build, optimisticResult: undefined, affectedRows: () => 1, _: undefined as never };
@@ -50,7 +50,7 @@ export function statement<P extends Record<string, unknown>, R>(
  * @param answer its optimistic result, returned before it runs
  * @param changes number of rows that an `insert … select` of several rows inserts
  */
-export function batchedStatement<P extends Record<string, unknown>, R>(
+export function prepareBatchedStatement<P extends Record<string, unknown>, R>(
   build: Statement<P, R>["build"],
   answer: (parameters: P) => R,
   changes: (parameters: P) => number = () => 1,

@@ -121,6 +121,6 @@ const postgresKit = {
   primaryKey: pg.primaryKey,
 };
 
-export const kit = (dialect === "postgres" ? (postgresKit as unknown) : sqliteKit) as typeof sqliteKit;
+export const tableKit = (dialect === "postgres" ? (postgresKit as unknown) : sqliteKit) as typeof sqliteKit;
 
 export { sql };

@@ -1,8 +1,8 @@
 /** The common shape of tables whose rows are items at a path in a workspace. */
 import type { AnyColumn } from "drizzle-orm";
-import { kit } from "./kit.ts";
+import { tableKit } from "./kit.ts";
 
-const { table, text, boolean, timestamp, json } = kit;
+const { table, text, boolean, timestamp, json } = tableKit;
 
 /** Describes the shared columns only; there is no such table in the database. */
 const itemTable = table("items", {
@@ -24,7 +24,7 @@ type Column = keyof PathTable["$inferSelect"];
  * Views a table as its shared columns.
  * @param _touched columns that the caller uses beside workspace and path; the compiler checks that the table has them
  */
-export function asPathTable<C extends Column = never>(
+export function toPathTable<C extends Column = never>(
   given: Record<"workspace_id" | "path" | NoInfer<C>, AnyColumn>,
   ..._touched: C[]
 ): PathTable {

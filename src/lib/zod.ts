@@ -2,7 +2,7 @@
 import { z } from "zod";
 
 /** Optional field of a body; null counts as absent. */
-export const optional = <T extends z.ZodType>(schema: T) =>
+export const optionalField = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
 /** Optional field of a body with a default value. */

@@ -23,7 +23,7 @@ import { awaitBackground } from "../lib/async/background.ts";
 import { createServiceStack } from "../lib/async/service.ts";
 import { loadInstanceKey, protectInstanceKey, requireSharedInstanceKey } from "../lib/crypto/instance-key.ts";
 import { createLog } from "../lib/logging/log.ts";
-import { createMeters, increment } from "../lib/logging/meters.ts";
+import { createMeters, incrementCount } from "../lib/logging/meters.ts";
 import type { App } from "../platform/app/context.ts";
 import type { JobsRole } from "../platform/app/loop.ts";
 import { openClusterBus } from "../platform/cluster/bus.ts";
@@ -86,7 +86,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   });
   const app = { features, config, db, log } as { -readonly [K in keyof App]: App[K] };
   app.events = createEvents();
-  app.events.onAnyFinished(({ status }) => increment(app.meters.finished, status));
+  app.events.onAnyFinished(({ status }) => incrementCount(app.meters.finished, status));
   const others = {
     wake: () => app.bus.publish("queued"),
     cancel: (job_id: string) => app.bus.publish("cancel", job_id),

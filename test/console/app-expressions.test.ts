@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import {
   computeInput,
-  evaluate,
+  evaluateExpression,
   fillTemplate,
   NotEvaluated,
 } from "../../src/console/pages/scripts/app/evaluate.ts";
@@ -24,8 +24,8 @@ test.each([
   ["a.__proto__", undefined],
   ["'it\\'s'", NotEvaluated],
 ])("%s", (expression, expected) => {
-  if (expected === NotEvaluated) expect(() => evaluate(expression, scope)).toThrow(NotEvaluated);
-  else expect(evaluate(expression, scope)).toEqual(expected);
+  if (expected === NotEvaluated) expect(() => evaluateExpression(expression, scope)).toThrow(NotEvaluated);
+  else expect(evaluateExpression(expression, scope)).toEqual(expected);
 });
 
 test.each([
@@ -38,7 +38,9 @@ test.each([
   "",
   "a b",
   "fetch`x`",
-])("%s is rejected", (expression) => expect(() => evaluate(expression, scope)).toThrow(NotEvaluated));
+])("%s is rejected", (expression) =>
+  expect(() => evaluateExpression(expression, scope)).toThrow(NotEvaluated),
+);
 
 test("templates and inputs", () => {
   expect(fillTemplate("Hello ${a.result.name}, ${ctx.email}", scope)).toBe("Hello Ann, ann@example.org");
@@ -100,5 +102,5 @@ test("background code runs under its number, newer kinds are known, and a button
     ["bg_0", "background", []],
   ]);
   expect(findRunnable(app[2]!)).toMatchObject({ path: "script/f/a/rows", isAutomatic: true });
-  expect(evaluate("`${bg_0.result.length} rows`;", { bg_0: { result: [1, 2] } })).toBe("2 rows");
+  expect(evaluateExpression("`${bg_0.result.length} rows`;", { bg_0: { result: [1, 2] } })).toBe("2 rows");
 });

@@ -1,7 +1,7 @@
 /** Guarantees of the storage on which other code relies, on the database that DATABASE_URL selects. */
 import { describe, expect, test } from "bun:test";
 import { asc, eq, sql } from "drizzle-orm";
-import { batchedStatement, statement } from "../../src/database/database.ts";
+import { prepareBatchedStatement, prepareStatement } from "../../src/database/database.ts";
 import { auditLog } from "../../src/features/signals/audit/tables.ts";
 import { BadRequest } from "../../src/lib/errors.ts";
 import { jobs, type NewJob } from "../../src/platform/queue/tables.ts";
@@ -120,7 +120,7 @@ describe("write", () => {
 
 test("a declared statement returns numbers as numbers", async () => {
   await add("a", { timeout_s: 7, duration_ms: 2 ** 53 - 1 });
-  const numbers = statement<{ id: string }, Record<string, unknown>[]>((queries) =>
+  const numbers = prepareStatement<{ id: string }, Record<string, unknown>[]>((queries) =>
     queries
       .select({ timeout_s: jobs.timeout_s, duration_ms: jobs.duration_ms, mem_peak_kb: jobs.mem_peak_kb })
       .from(jobs)
@@ -215,11 +215,11 @@ describe("columns", () => {
   });
 
   test.each([
-    ["declared", statement],
-    ["shared", batchedStatement],
+    ["declared", prepareStatement],
+    ["shared", prepareBatchedStatement],
   ] as const)("a %s statement stores the same, again and again", async (_, declare) => {
     const place = (name: string) => sql.placeholder(name);
-    const build: Parameters<typeof statement>[0] = (queries) => {
+    const build: Parameters<typeof prepareStatement>[0] = (queries) => {
       const { id, labels, started_at, preprocessed, ...rest } = job("");
       return queries.insert(jobs).values({
         ...rest,

@@ -1,7 +1,7 @@
 /** Concurrent writes of one statement that the database commits together. */
 import { describe, expect, test } from "bun:test";
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
-import { batchedStatement, type Tx } from "../../src/database/database.ts";
+import { prepareBatchedStatement, type Tx } from "../../src/database/database.ts";
 import { auditLog } from "../../src/features/signals/audit/tables.ts";
 import { BadRequest } from "../../src/lib/errors.ts";
 import { insertEqualJobs } from "../../src/platform/queue/job-store.ts";
@@ -28,11 +28,11 @@ describe("shared statements", () => {
     labels: ["x"],
   });
   const place = (name: string) => sql.placeholder(name);
-  const insert = batchedStatement<{ id: string; args: string }, unknown>(
+  const insert = prepareBatchedStatement<{ id: string; args: string }, unknown>(
     (queries) => queries.insert(jobs).values({ ...job(""), id: place("id"), args: place("args") } as never),
     () => undefined,
   );
-  const start = batchedStatement<{ id: string; worker: string }, { id: string }[]>(
+  const start = prepareBatchedStatement<{ id: string; worker: string }, { id: string }[]>(
     (queries) =>
       queries
         .update(jobs)
@@ -147,7 +147,7 @@ describe("shared statements", () => {
   });
 
   describe("where a name is shared", () => {
-    const find = batchedStatement<{ id: string }, { id: string }[]>(
+    const find = prepareBatchedStatement<{ id: string }, { id: string }[]>(
       (queries) =>
         queries
           .select({ id: jobs.id })

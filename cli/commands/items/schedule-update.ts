@@ -22,7 +22,7 @@ interface UpdateOptions extends WorkspaceOptions {
 }
 
 /** `svc schedule update`: changes the given fields and keeps the others. */
-export const update = createWorkspaceCommand("update", "change a schedule; what is not given stays")
+export const updateCommand = createWorkspaceCommand("update", "change a schedule; what is not given stays")
   .argument("<path>", "path of the schedule")
   .argument("[arguments...]", "arguments to change, for each run: name=value, such as full=true")
   .option(

@@ -19,7 +19,7 @@ import { createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 import { formatDistance, formatTime, LOCAL_TIMEZONE } from "../../terminal/text/times.ts";
 import { listNextTimes, requireCron } from "./schedule-times.ts";
-import { update } from "./schedule-update.ts";
+import { updateCommand } from "./schedule-update.ts";
 
 interface CreateOptions extends WorkspaceOptions {
   run?: string;
@@ -181,7 +181,7 @@ export default createNoun(
   create,
   list,
   show,
-  update,
+  updateCommand,
   createSwitchCommand("enable", true),
   createSwitchCommand("disable", false),
   remove,

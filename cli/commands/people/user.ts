@@ -8,7 +8,7 @@ import {
   updateAccount,
 } from "../../../src/features/accounts/admin/operations.ts";
 import { setPassword as setOwnPassword } from "../../../src/features/accounts/admin/own-operations.ts";
-import { rename as renameAccount } from "../../../src/features/accounts/renaming/operations.ts";
+import { renameUserOperation as renameAccount } from "../../../src/features/accounts/renaming/operations.ts";
 import { parseNewEmail } from "../../../src/lib/text/paths.ts";
 import { readLogin, writeLogin } from "../../client/login-file.ts";
 import type { ServiceClient } from "../../client/transport.ts";
@@ -233,7 +233,10 @@ const setLoginType = createCommand("set-login-type", "set how a user logs in; en
     else printNote(`${email} logs in with ${login_type}`);
   });
 
-const rename = createCommand("rename", "rename a user in all workspaces; what is below u/<name>/ moves along")
+const renameUserOperation = createCommand(
+  "rename",
+  "rename a user in all workspaces; what is below u/<name>/ moves along",
+)
   .summary("change a username everywhere")
   .argument("<email>", "e-mail of the user")
   .argument("<username>", "the new name: letters, digits and _")
@@ -270,6 +273,6 @@ export default createNoun(
   update,
   setPassword,
   setLoginType,
-  rename,
+  renameUserOperation,
   remove,
 ).addHelpText("after", formatExamples("svc user create --email bob@example.org", "svc user list --active"));

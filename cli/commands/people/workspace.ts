@@ -24,7 +24,7 @@ import { askFor, confirmFirst, confirmName } from "../../terminal/prompts.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 import { memberCommands } from "./workspaces/member-commands.ts";
 import settings from "./workspaces/settings-command.ts";
-import { use } from "./workspaces/use-command.ts";
+import { useCommand } from "./workspaces/use-command.ts";
 
 const create = createCommand("create", "create a workspace")
   .argument("<id>", "letters, digits, _ and single dashes")
@@ -179,7 +179,7 @@ export default createNoun(
   create,
   list,
   get,
-  use,
+  useCommand,
   rename,
   archive,
   unarchive,

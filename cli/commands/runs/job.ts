@@ -36,7 +36,7 @@ import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 import { drawStepsWithJobs } from "../../terminal/tree/step-tree.ts";
 
-import { rerun } from "./rerun.ts";
+import { rerunCommand } from "./rerun.ts";
 
 const list = createWorkspaceCommand("list", "list jobs, newest first")
   .addOption(new Option("--status <state>", "only those in this state").choices(STATES))
@@ -243,7 +243,7 @@ export default createNoun(
   logs,
   result,
   cancel,
-  rerun,
+  rerunCommand,
   approve,
   reject,
 ).addHelpText(

@@ -20,7 +20,7 @@ interface RerunOptions extends WorkspaceOptions {
 }
 
 /** `svc job rerun`: runs the same code with the same arguments, except for given ones. */
-export const rerun = createWorkspaceCommand("rerun", "run a script or flow again, as a job ran it")
+export const rerunCommand = createWorkspaceCommand("rerun", "run a script or flow again, as a job ran it")
   .argument("<id>", "id of the job")
   .argument("[arguments...]", "arguments that differ: name=value")
   .option("-d, --data <json>", "arguments that differ: JSON, @file, or - for stdin")

@@ -24,7 +24,7 @@ import { type LocalFolder, readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
 import { findStoredKind, getItemKey } from "../../sync/read/items.ts";
 import { createReport, showReport } from "../../sync/report.ts";
-import { pluralize, showPlan, showStrays } from "../../sync/show/show-plan.ts";
+import { pluralize, showPlan, showUnassignedFiles } from "../../sync/show/show-plan.ts";
 import { createTagCheck } from "../../sync/unlisted-tags.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmFirst } from "../../terminal/prompts.ts";
@@ -79,7 +79,7 @@ The files are the ones of svc pull and wmill sync. What the service generates
         const unset = takeUnsetSecrets(plan);
         if (!options.json) {
           showPlan(plan, "push");
-          showStrays(folder);
+          showUnassignedFiles(folder);
           for (const { item } of unset)
             printNote(
               toOneLine(`warning: variable ${item.path}: its file has no value: set the secret by hand`),

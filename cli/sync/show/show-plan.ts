@@ -42,7 +42,7 @@ const MAX_STRAYS = 20;
 const NATIVE_TRIGGER = /_native_trigger\.(?:yaml|json)$/;
 
 /** Lists files that belong to no item, so that nobody expects them to be deployed. */
-export function showStrays({ strays }: { strays: readonly string[] }): void {
+export function showUnassignedFiles({ strays }: { strays: readonly string[] }): void {
   const isNative = (name: string) => NATIVE_TRIGGER.test(name);
   listStrays(
     strays.filter((name) => !isNative(name)),

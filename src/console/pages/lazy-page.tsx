@@ -7,7 +7,7 @@ import type { Page } from "./pages.ts";
  * Returns the page of a module, which is loaded when it is first shown or `load` is called. A loaded page is rendered
  * immediately: React would keep a fallback for at least 300 ms.
  */
-export function lazyPage(read: Page["load"]): {
+export function createLazyPage(read: Page["load"]): {
   Component: ComponentType;
   /** Resolves to undefined if the page cannot be loaded; the error is shown in its place. */
   load: () => Promise<PageModule | undefined>;

@@ -1,5 +1,5 @@
 /** Routes of all workspace pages, and which of them an address belongs to. */
-import { lazyPage } from "./lazy-page.tsx";
+import { createLazyPage } from "./lazy-page.tsx";
 import { PAGES } from "./pages.ts";
 
 export const routes = PAGES.map(({ path, nav, audience, load }) => ({
@@ -7,7 +7,7 @@ export const routes = PAGES.map(({ path, nav, audience, load }) => ({
   below: path,
   nav,
   audience,
-  ...lazyPage(load),
+  ...createLazyPage(load),
 }));
 
 const patterns = routes.map(({ path, load }) => ({

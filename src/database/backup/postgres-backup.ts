@@ -37,7 +37,7 @@ export interface Connection {
 }
 
 /** Opens a connection that is not counted as a server's. */
-export async function connect(url: string): Promise<Connection> {
+export async function connectToPostgres(url: string): Promise<Connection> {
   const client = new PostgresClient({
     url,
     max: 1,
@@ -58,7 +58,7 @@ export async function connect(url: string): Promise<Connection> {
 
 /** Opens a snapshot in a repeatable-read transaction. @throws BadRequest if the database holds no instance */
 export async function snapshotPostgres(url: string): Promise<Snapshot> {
-  const { run, close } = await connect(url);
+  const { run, close } = await connectToPostgres(url);
   try {
     const partitioned = await listPartitionedTables(run);
     await run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -168,7 +168,7 @@ export async function openPostgresTarget(options: {
   before: Migration[];
   after: Migration[];
 }): Promise<PostgresRestoreTarget> {
-  const { run, close } = await connect(options.url);
+  const { run, close } = await connectToPostgres(options.url);
   let open = true;
   const abort = async () => {
     if (!open) return;

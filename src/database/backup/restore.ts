@@ -92,9 +92,9 @@ async function requireEmpty({ data_dir, database_url }: DataLocation): Promise<v
   const stored = await readdir(join(data_dir, STORAGE_FOLDER)).catch(() => []);
   if (stored.length > 0) throw createTargetNotEmptyError(join(data_dir, STORAGE_FOLDER));
   if (database_url !== undefined) return;
-  const { holdsRows } = await import("./sqlite-backup.ts");
+  const { hasRows } = await import("./sqlite-backup.ts");
   const file = join(data_dir, "svc.db");
-  if (holdsRows(file)) throw createTargetNotEmptyError(file);
+  if (hasRows(file)) throw createTargetNotEmptyError(file);
 }
 
 async function openRestoreTarget(

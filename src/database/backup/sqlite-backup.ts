@@ -57,7 +57,7 @@ function readTableHead(file: SqliteFile, table: string): TableHead {
 }
 
 /** Whether the database holds any row. An unreadable file counts as yes: it may be the last copy. */
-export function holdsRows(path: string): boolean {
+export function hasRows(path: string): boolean {
   if (!existsSync(path)) return false;
   try {
     const file = new SqliteFile(path, { readwrite: true });

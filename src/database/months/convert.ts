@@ -5,10 +5,10 @@
 import { sql } from "drizzle-orm";
 import { PgDialect } from "drizzle-orm/pg-core";
 import { BadRequest } from "../../lib/errors.ts";
-import { type Connection, connect, requireUnused } from "../backup/postgres-backup.ts";
+import { type Connection, connectToPostgres, requireUnused } from "../backup/postgres-backup.ts";
 import { compareMigrations, MIGRATION_LOCK_ID } from "../migrations/migrate.ts";
-import { isInRange, isOutside, type JobTable, type Month, monthOf } from "./month.ts";
-import { bounds, defaultName, listComingMonths, partitionName } from "./partitions.ts";
+import { getMonthOf, isInRange, isOutside, type JobTable, type Month } from "./month.ts";
+import { formatBounds, getDefaultPartitionName, listComingMonths, partitionName } from "./partitions.ts";
 
 /** Older jobs have no partition of their own: they are in the default partition. */
 const MAX_PAST_MONTHS = 120;
@@ -43,7 +43,7 @@ export async function partitionByMonth(
   now: Date,
   onProgress: (progress: PartitionProgress) => void,
 ): Promise<PartitionSummary> {
-  const { run, close } = await connect(url);
+  const { run, close } = await connectToPostgres(url);
   const began = performance.now();
   try {
     await run("BEGIN");
@@ -98,7 +98,9 @@ async function isPartitioned(run: Run, { table }: JobTable): Promise<boolean> {
 
 /** Returns the months that hold jobs, and the coming ones. */
 async function findMonths(run: Run, jobs: JobTable, now: Date): Promise<Month[]> {
-  const past = Array.from({ length: MAX_PAST_MONTHS }, (_, index) => monthOf(now, index - MAX_PAST_MONTHS));
+  const past = Array.from({ length: MAX_PAST_MONTHS }, (_, index) =>
+    getMonthOf(now, index - MAX_PAST_MONTHS),
+  );
   const found = await run<{ name: string }>(
     `SELECT name FROM json_to_recordset($1::text::json) AS month(name text, "from" text, "to" text)
      WHERE EXISTS (SELECT 1 FROM "${jobs.table}" WHERE "${jobs.key}" >= month."from" AND "${jobs.key}" < month."to")`,
@@ -123,10 +125,10 @@ async function convert(
     `CREATE TABLE ${name} (LIKE ${old} INCLUDING ALL EXCLUDING INDEXES) PARTITION BY RANGE ("${table.key}")`,
   );
   for (const month of months) {
-    const { sql: range } = toText(bounds(month));
+    const { sql: range } = toText(formatBounds(month));
     await run(`CREATE TABLE "${partitionName(table, month)}" PARTITION OF ${name} FOR VALUES ${range}`);
   }
-  await run(`CREATE TABLE "${defaultName(table)}" PARTITION OF ${name} DEFAULT`);
+  await run(`CREATE TABLE "${getDefaultPartitionName(table)}" PARTITION OF ${name} DEFAULT`);
   let rows = 0;
   const copy = async (to: string, month: string, where: ReturnType<typeof toText>) => {
     await run(`INSERT INTO "${to}" SELECT * FROM ${old} WHERE ${where.sql}`, where.params);
@@ -137,7 +139,7 @@ async function convert(
   const key = sql.identifier(table.key);
   for (const month of months)
     await copy(partitionName(table, month), month.name, toText(isInRange(key, month)));
-  await copy(defaultName(table), "other ids", toText(isOutside(key, months)));
+  await copy(getDefaultPartitionName(table), "other ids", toText(isOutside(key, months)));
   const [all] = await run<{ rows: string }>(`SELECT count(*) AS rows FROM ${old}`);
   if (rows !== Number(all!.rows))
     throw new BadRequest(`${rows} of ${all!.rows} rows of ${table.table} were copied: nothing was changed`);

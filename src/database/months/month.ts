@@ -16,7 +16,7 @@ export interface Month extends IdRange {
 }
 
 /** Returns the month of a moment, or the one so many months later. */
-export function monthOf(moment: Date, later = 0): Month {
+export function getMonthOf(moment: Date, later = 0): Month {
   const start = (months: number) => Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() + months);
   const name = new Date(start(later)).toISOString().slice(0, 7).replace("-", "_");
   return { name, from: firstId(start(later)), to: firstId(start(later + 1)) };

@@ -4,7 +4,7 @@
  */
 import { type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { Database, Reader, Tx } from "../database.ts";
-import { type IdRange, isInRange, type JobTable, type Month, monthOf } from "./month.ts";
+import { getMonthOf, type IdRange, isInRange, type JobTable, type Month } from "./month.ts";
 
 /** Months that have a partition before they begin. */
 const MONTHS_AHEAD = 2;
@@ -12,7 +12,7 @@ const MONTHS_AHEAD = 2;
 const LOCK_TIMEOUT_MS = 250;
 
 export const partitionName = ({ table }: JobTable, month: Pick<Month, "name">) => `${table}_${month.name}`;
-export const defaultName = ({ table }: JobTable) => `${table}_default`;
+export const getDefaultPartitionName = ({ table }: JobTable) => `${table}_default`;
 
 /** Returns those of the tables that are partitioned. */
 export async function listPartitioned(db: Reader, tables: readonly JobTable[]): Promise<JobTable[]> {
@@ -39,7 +39,7 @@ export async function listMonths(db: Reader, { table }: JobTable): Promise<Month
 
 /** Lists the months that should have a partition at this time. */
 export const listComingMonths = (now: Date): Month[] =>
-  Array.from({ length: MONTHS_AHEAD + 1 }, (_, later) => monthOf(now, later));
+  Array.from({ length: MONTHS_AHEAD + 1 }, (_, later) => getMonthOf(now, later));
 
 /**
  * Adds the missing partitions of a month to these partitioned tables. Rows of the month that had none are moved.
@@ -56,18 +56,18 @@ export async function addMonth(db: Database, tables: readonly JobTable[], month:
 }
 
 async function addPartition(tx: Tx, of: JobTable, month: Month): Promise<void> {
-  const [parent, others] = [sql.identifier(of.table), sql.identifier(defaultName(of))];
+  const [parent, others] = [sql.identifier(of.table), sql.identifier(getDefaultPartitionName(of))];
   const name = sql.identifier(partitionName(of, month));
   const isMoved = isInRange(sql.identifier(of.key), month);
   await tx.rows(sql`LOCK TABLE ${others} IN ACCESS EXCLUSIVE MODE`);
   await tx.rows(sql`CREATE TABLE ${name} (LIKE ${parent} INCLUDING ALL)`);
   await tx.rows(sql`INSERT INTO ${name} SELECT * FROM ${others} WHERE ${isMoved}`);
   await tx.rows(sql`DELETE FROM ${others} WHERE ${isMoved}`);
-  await tx.rows(sql`ALTER TABLE ${parent} ATTACH PARTITION ${name} FOR VALUES ${bounds(month)}`);
+  await tx.rows(sql`ALTER TABLE ${parent} ATTACH PARTITION ${name} FOR VALUES ${formatBounds(month)}`);
 }
 
 /** The bounds of a month's partition in SQL, which takes no parameters there. */
-export const bounds = ({ from, to }: IdRange): SQL => sql.raw(`FROM ('${from}') TO ('${to}')`);
+export const formatBounds = ({ from, to }: IdRange): SQL => sql.raw(`FROM ('${from}') TO ('${to}')`);
 
 /**
  * Locks the tables for `dropMonth`. Queries lock a table before its partitions, so those that wait hold none of them.

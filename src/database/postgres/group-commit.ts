@@ -5,7 +5,7 @@
  *
  * A group is atomic. If it fails, it is split in halves until the failing write is alone, which then runs by itself.
  *
- * A write takes part if it consists of statements declared by `batchedStatement`. Both commits of a synchronous webhook
+ * A write takes part if it consists of statements declared by `prepareBatchedStatement`. Both commits of a synchronous webhook
  * do: the submission of its job and its completion.
  */
 import { type CommitStats, countCommit } from "../database.ts";

@@ -20,7 +20,7 @@ import { createToolSlots } from "./packages/tool-slots.ts";
 import { launchChild } from "./process/child.ts";
 import { type Guard, startGuard } from "./process/guard.ts";
 import { readInheritedEnvironment } from "./process/inherited-environment.ts";
-import { becomePython } from "./process/interpreter.ts";
+import { turnIntoPython } from "./process/interpreter.ts";
 import { killOrphans } from "./process/orphan-processes.ts";
 import { ToolRun } from "./process/tool-run.ts";
 import { lockProgramPackages } from "./programs/build.ts";
@@ -72,7 +72,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const pool = createChildPool({
     options,
     isWalled: () => sandbox.confinesFiles,
-    becomePython: (child, program) => becomePython(child, program, runtime),
+    becomePython: (child, program) => turnIntoPython(child, program, runtime),
     launch(reach) {
       const max_message_bytes = computeMaxMessageBytes(options.max_result_bytes);
       return own.retryAfterRestore(() =>

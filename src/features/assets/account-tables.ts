@@ -1,6 +1,6 @@
-import { kit } from "../../database/kit.ts";
+import { tableKit } from "../../database/kit.ts";
 
-const { table, text, integer, boolean, timestamp, serial, index, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, serial, index, primaryKey } = tableKit;
 
 /** OAuth accounts at providers. The access token is in the variables that reference the account. */
 export const oauthAccounts = table(

@@ -1,6 +1,6 @@
-import { kit } from "../../database/kit.ts";
+import { tableKit } from "../../database/kit.ts";
 
-const { table, text, integer, boolean, timestamp, json, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, json, primaryKey } = tableKit;
 
 export const resources = table(
   "resources",

@@ -11,6 +11,6 @@ export function isPending<T>(value: Awaitable<T>): value is PromiseLike<T> {
 }
 
 /** Continues with a value: synchronously if it is available, otherwise after awaiting it. */
-export function andThen<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
+export function continueWith<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
   return isPending(value) ? Promise.resolve(value).then(next) : next(value);
 }

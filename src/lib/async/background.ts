@@ -1,7 +1,7 @@
 /** Background work that nobody awaits, such as notifications. A shutdown lets it finish. */
-import { perApp } from "./per-app.ts";
+import { memoizePerApp } from "./per-app.ts";
 
-const runningTasks = perApp<object, Set<Promise<void>>>(() => new Set());
+const runningTasks = memoizePerApp<object, Set<Promise<void>>>(() => new Set());
 
 /** Starts the work without waiting for it; `failed` receives its error. */
 export function runInBackground(

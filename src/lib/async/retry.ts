@@ -45,7 +45,7 @@ export interface RetryOptions {
  * Calls `attempt` until it succeeds.
  * @throws errors that are not retryable, and the last failure once the signal is aborted
  */
-export async function retry<T>(
+export async function retryWithBackoff<T>(
   { backoff, isRetryable, signal, onRetry }: RetryOptions,
   attempt: (failures: number) => Promise<T>,
 ): Promise<T> {

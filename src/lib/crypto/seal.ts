@@ -10,7 +10,7 @@ const TAG_BYTES = 16;
 export const SCHEME_PREFIX = "v1:";
 
 /** Encrypts a text. @param bound the associated data; decryption requires the same value */
-export function encrypt(key: Uint8Array, plain: string, bound: string): string {
+export function encryptText(key: Uint8Array, plain: string, bound: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
   cipher.setAAD(Buffer.from(bound));
@@ -19,7 +19,7 @@ export function encrypt(key: Uint8Array, plain: string, bound: string): string {
 }
 
 /** Decrypts a text; undefined if it was encrypted with another key or for another purpose. */
-export function decrypt(key: Uint8Array, text: string, bound: string): string | undefined {
+export function decryptText(key: Uint8Array, text: string, bound: string): string | undefined {
   if (!text.startsWith(SCHEME_PREFIX)) return undefined;
   const sealed = Buffer.from(text.slice(SCHEME_PREFIX.length), "base64");
   if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;

@@ -63,6 +63,6 @@ export function createMeters(): Meters {
 }
 
 /** Increments a counter in a map. */
-export function increment<K>(counts: Map<K, number>, key: K): void {
+export function incrementCount<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }

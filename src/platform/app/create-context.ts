@@ -1,7 +1,7 @@
 /** The one constructor of contexts: calls, triggers and jobs write their changes and audit rows the same way. */
 import type { Tx } from "../../database/database.ts";
-import { type Awaitable, andThen } from "../../lib/async/awaitable.ts";
-import { perApp } from "../../lib/async/per-app.ts";
+import { type Awaitable, continueWith } from "../../lib/async/awaitable.ts";
+import { memoizePerApp } from "../../lib/async/per-app.ts";
 import type { App, AuditedAction, Caller, Context } from "./context.ts";
 
 /** A row of the audit log. */
@@ -37,7 +37,9 @@ interface ContextOptions<C extends Caller> {
   guard?: (tx: Tx) => Awaitable<void>;
 }
 
-const changeListeners = perApp((app: App) => app.features.flatMap(({ on }) => on?.changeAudited ?? []));
+const changeListeners = memoizePerApp((app: App) =>
+  app.features.flatMap(({ on }) => on?.changeAudited ?? []),
+);
 
 export function createContext<C extends Caller>(
   options: ContextOptions<C>,
@@ -55,7 +57,7 @@ export function createContext<C extends Caller>(
       parameters,
     };
     let done = recordAudit(tx, row);
-    for (const note of changeListeners(app)) done = andThen(done, () => note(app, tx, row));
+    for (const note of changeListeners(app)) done = continueWith(done, () => note(app, tx, row));
     return done;
   };
   return {
@@ -67,8 +69,9 @@ export function createContext<C extends Caller>(
     audit,
     write: (audited, work) =>
       app.db.write((tx) => {
-        const writeAll = () => andThen(work(tx), (value) => andThen(audit(tx, audited), () => value));
-        return guard ? andThen(guard(tx), writeAll) : writeAll();
+        const writeAll = () =>
+          continueWith(work(tx), (value) => continueWith(audit(tx, audited), () => value));
+        return guard ? continueWith(guard(tx), writeAll) : writeAll();
       }, audited),
   };
 }

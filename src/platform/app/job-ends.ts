@@ -2,7 +2,7 @@
 
 import type { Tx } from "../../database/database.ts";
 import type { Awaitable } from "../../lib/async/awaitable.ts";
-import { perApp } from "../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../lib/async/per-app.ts";
 import type { JobStatus } from "../queue/states.ts";
 import type { Job } from "../queue/tables.ts";
 import type { App } from "./context.ts";
@@ -28,7 +28,7 @@ export interface JobEvents {
   jobEnded?: JobEndListener;
 }
 
-const listenersOf = perApp<App, readonly JobEndListener[]>(({ features }) =>
+const listenersOf = memoizePerApp<App, readonly JobEndListener[]>(({ features }) =>
   features.flatMap(({ on }) => on?.jobEnded ?? []),
 );
 

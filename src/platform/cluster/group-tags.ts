@@ -1,6 +1,6 @@
 /** Job tags accepted by this process: its own setting, else its worker group's, else all. */
 import { eq } from "drizzle-orm";
-import { perApp } from "../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../lib/async/per-app.ts";
 import type { App } from "../app/context.ts";
 import { defineInvalidation } from "./cache-invalidation.ts";
 import { workerGroups } from "./tables.ts";
@@ -9,7 +9,7 @@ import { workerGroups } from "./tables.ts";
 export const WORKER_TAGS_KEY = "worker_tags";
 
 /** Tags of this process's worker group; undefined: all. */
-const groupTagsOf = perApp<App, { tags: string[] | undefined }>(() => ({ tags: undefined }));
+const groupTagsOf = memoizePerApp<App, { tags: string[] | undefined }>(() => ({ tags: undefined }));
 
 /** Returns the tags of the jobs that this process accepts; undefined: all. */
 export function getWorkerTags(app: App): string[] | undefined {

@@ -1,7 +1,7 @@
 /** Heartbeat of this process as a worker, and the list of live workers. */
 import { availableParallelism, freemem, hostname, networkInterfaces, totalmem } from "node:os";
 import { desc, eq, gte, lt } from "drizzle-orm";
-import { perApp } from "../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../lib/async/per-app.ts";
 import { createService, createServiceGroup, type Service } from "../../lib/async/service.ts";
 import { VERSION } from "../../lib/version.ts";
 import type { App } from "../app/context.ts";
@@ -19,7 +19,9 @@ const MAX_SAMPLES = 1_800;
 const ROW_RETENTION_MS = 24 * 3_600_000;
 
 /** Builds this process's row, if it has a worker. */
-const ownWorkerOf = perApp<App, { facts: (() => WorkerFacts) | undefined }>(() => ({ facts: undefined }));
+const ownWorkerOf = memoizePerApp<App, { facts: (() => WorkerFacts) | undefined }>(() => ({
+  facts: undefined,
+}));
 
 export interface WorkerActivity {
   /** Jobs started since the process began. */

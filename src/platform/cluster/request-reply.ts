@@ -3,7 +3,7 @@
  * state in memory; the others stay silent. A barrier is acknowledged by every server.
  */
 
-import { perApp } from "../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../lib/async/per-app.ts";
 import { withTimeout } from "../../lib/async/sleep.ts";
 import { createUuid } from "../../lib/text/ids.ts";
 import type { App } from "../app/context.ts";
@@ -18,7 +18,7 @@ const REPLY_TOPIC = "answer";
 type Reply = string | undefined;
 const replyHandlers = new Map<string, (app: App, ...words: string[]) => Reply | Promise<Reply>>();
 /** Callbacks of pending requests, by request id. */
-const pendingRequestsOf = perApp<App, Map<string, (answer: string) => void>>(() => new Map());
+const pendingRequestsOf = memoizePerApp<App, Map<string, (answer: string) => void>>(() => new Map());
 
 /**
  * Defines a query to the other servers.

@@ -1,6 +1,6 @@
-import { kit } from "../../database/kit.ts";
+import { tableKit } from "../../database/kit.ts";
 
-const { table, text, integer, real, json, timestamp, index } = kit;
+const { table, text, integer, real, json, timestamp, index } = tableKit;
 
 /** Worker processes, as each describes itself every few seconds. Empty when only one process uses the database. */
 export const workers = table(

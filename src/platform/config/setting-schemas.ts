@@ -1,6 +1,6 @@
 /** Schemas of structured settings, as clients send them. */
 import { z } from "zod";
-import { optional } from "../../lib/zod.ts";
+import { optionalField } from "../../lib/zod.ts";
 
 export const textSchema = z.string().min(1).max(100_000);
 export const textListSchema = z.array(z.string().min(1).max(1000)).max(1000);
@@ -23,9 +23,9 @@ export const SmtpSettings = z.looseObject({
   smtp_username: optionalText,
   smtp_password: optionalText,
   /** TLS from the first byte on (RFC 8314 §3), as on port 465. */
-  smtp_tls_implicit: optional(z.boolean()),
+  smtp_tls_implicit: optionalField(z.boolean()),
   /** No TLS at all, for a server on the same machine or network. */
-  smtp_disable_tls: optional(z.boolean()),
+  smtp_disable_tls: optionalField(z.boolean()),
   /** PEM of a private certificate authority that signed the server's certificate. */
   smtp_ca: optionalText,
 });
@@ -40,7 +40,9 @@ export const CriticalChannel = z
     /** Alias of `chat_channel` used by existing clients. */
     slack_channel: optionalText,
     /** Receives the alert as JSON. */
-    webhook_url: optional(z.url({ protocol: /^https?$/, error: "must be a URL with http:// or https://" })),
+    webhook_url: optionalField(
+      z.url({ protocol: /^https?$/, error: "must be a URL with http:// or https://" }),
+    ),
   })
   .refine(
     ({ email, chat_channel, slack_channel, webhook_url }) =>
@@ -61,7 +63,7 @@ export const ChatConnection = z
     access_token: optionalText,
     bot: z.looseObject({ bot_access_token: optionalText }).nullish(),
     /** Base URL of `chat.postMessage`; overrides the product's own. */
-    api_url: optional(z.url({ protocol: /^https?$/, error: "must be a URL with http:// or https://" })),
+    api_url: optionalField(z.url({ protocol: /^https?$/, error: "must be a URL with http:// or https://" })),
   })
   .refine(
     (chat) => chat.access_token ?? chat.bot?.bot_access_token,

@@ -12,7 +12,7 @@
 import { eq } from "drizzle-orm";
 import type { Database, Tx } from "../../database/database.ts";
 import type { Service } from "../../lib/async/service.ts";
-import { decrypt, encrypt } from "../../lib/crypto/seal.ts";
+import { decryptText, encryptText } from "../../lib/crypto/seal.ts";
 import { BadRequest } from "../../lib/errors.ts";
 import { parseSchemaJson } from "../../lib/json/json.ts";
 import type { Log } from "../../lib/logging/log.ts";
@@ -137,7 +137,7 @@ export async function openSettings(
       const sealed = isEncrypted(key);
       const plain = JSON.stringify(value);
       const row = {
-        value: sealed ? encrypt(app.instanceKey, plain, settingPurpose(key)) : plain,
+        value: sealed ? encryptText(app.instanceKey, plain, settingPurpose(key)) : plain,
         sealed,
         updated_at: app.clock(),
         updated_by: by,
@@ -191,7 +191,7 @@ function decryptRow(
   app: Pick<SettingsApp, "instanceKey" | "log">,
   row: typeof instanceSettings.$inferSelect,
 ): Stored | undefined {
-  const plain = row.sealed ? decrypt(app.instanceKey, row.value, settingPurpose(row.key)) : row.value;
+  const plain = row.sealed ? decryptText(app.instanceKey, row.value, settingPurpose(row.key)) : row.value;
   if (plain === undefined) {
     app.log.error(
       { setting: row.key },

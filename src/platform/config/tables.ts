@@ -1,6 +1,6 @@
-import { kit } from "../../database/kit.ts";
+import { tableKit } from "../../database/kit.ts";
 
-const { table, text, timestamp, boolean } = kit;
+const { table, text, timestamp, boolean } = tableKit;
 
 /** Settings of the whole instance; keys without a row have their default. */
 export const instanceSettings = table("instance_settings", {

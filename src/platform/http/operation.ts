@@ -242,7 +242,7 @@ export const querySeconds = queryInteger.min(0).max(3_155_760_000);
 const MAX_PAGE = 1_000_000_000;
 
 /** Page number and page size of lists: page 0 means page 1; a page size above the limit is rejected, not reduced. */
-export const paging = {
+export const pagingFields = {
   page: queryInteger.min(0).max(MAX_PAGE).default(1),
   per_page: queryInteger.min(1).max(10_000).default(1000),
 };
@@ -253,7 +253,7 @@ export function toLimitOffset(query: { page: number; per_page: number }): { offs
 }
 
 /** Returns one page of a list that is in memory. */
-export function takePage<T>(rows: readonly T[], query: { page: number; per_page: number }): T[] {
+export function slicePage<T>(rows: readonly T[], query: { page: number; per_page: number }): T[] {
   const { offset, limit } = toLimitOffset(query);
   return rows.slice(offset, offset + limit);
 }

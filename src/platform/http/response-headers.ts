@@ -1,6 +1,6 @@
 /** Headers of every response, whichever code created it. */
 
-import { increment } from "../../lib/logging/meters.ts";
+import { incrementCount } from "../../lib/logging/meters.ts";
 import type { App } from "../app/context.ts";
 import type { TrustedProxies } from "./door/proxies.ts";
 import { getBasePath, type Operation } from "./operation.ts";
@@ -39,7 +39,7 @@ export function createResponseFinisher(app: App, proxies: TrustedProxies, op: Op
     if (mayBeHttps && (proxies.readForwarded(request).https ?? request.url.startsWith("https:"))) {
       headers.set("strict-transport-security", HSTS_POLICY);
     }
-    increment(statuses, response.status);
+    incrementCount(statuses, response.status);
   };
 }
 

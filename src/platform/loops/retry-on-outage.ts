@@ -1,7 +1,7 @@
 /** Retries while the database is unavailable: it restarts, or its disk is full. */
 
 import { isOutage } from "../../database/failure.ts";
-import { type Backoff, retry } from "../../lib/async/retry.ts";
+import { type Backoff, retryWithBackoff } from "../../lib/async/retry.ts";
 import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { Log } from "../../lib/logging/log.ts";
 
@@ -22,5 +22,5 @@ export function retryOnOutage<T>(
       { ...about, error: String(cause), again_in_ms },
       "the database is unavailable: this will be retried",
     );
-  return retry({ backoff: OUTAGE_BACKOFF, isRetryable: isOutage, signal, onRetry }, work);
+  return retryWithBackoff({ backoff: OUTAGE_BACKOFF, isRetryable: isOutage, signal, onRetry }, work);
 }

@@ -18,7 +18,7 @@ export class TargetRefused extends OutgoingError {
 }
 
 /** DNS resolution; replaced in tests. */
-export const resolver = {
+export const dnsResolver = {
   resolve: async (host: string): Promise<string[]> =>
     (await lookup(host, { all: true })).map(({ address }) => address),
 };
@@ -116,7 +116,8 @@ export async function resolveAllowedAddresses(
   targets: Targets,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const found = isIP(host) > 0 ? [host] : await Promise.race([resolver.resolve(host), whenAborted(signal)]);
+  const found =
+    isIP(host) > 0 ? [host] : await Promise.race([dnsResolver.resolve(host), whenAborted(signal)]);
   const allowed = found.filter((address) => targets.allows(host, address));
   if (allowed.length === 0) throw createTargetRefused(host);
   return allowed;

@@ -4,7 +4,7 @@
  * CWE-918).
  */
 import { isIP } from "node:net";
-import { perApp } from "../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../lib/async/per-app.ts";
 import { BadRequest } from "../../lib/errors.ts";
 import { type AddressRange, isInRanges, isPublicAddress, parseRange } from "../../lib/network.ts";
 import type { App } from "../app/context.ts";
@@ -16,7 +16,7 @@ export interface Targets {
 }
 
 /** Returns this server's configured targets. @throws BadRequest for an invalid setting */
-export const getConfiguredTargets: (app: App) => Targets = perApp((app: App) =>
+export const getConfiguredTargets: (app: App) => Targets = memoizePerApp((app: App) =>
   parseTargets(app.config.allowed_targets),
 );
 

@@ -5,7 +5,7 @@
  * priority, so jobs in the far future or a long queue do not slow a claim down.
  */
 import { and, asc, Column, desc, eq, getTableColumns, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
-import { type Reader, statement, type Tx } from "../../database/database.ts";
+import { prepareStatement, type Reader, type Tx } from "../../database/database.ts";
 import { dialect } from "../../database/kit.ts";
 import { enforceConcurrencyLimits, skipLocked } from "./concurrency.ts";
 import { type Job, jobs } from "./tables.ts";
@@ -43,11 +43,11 @@ export interface ClaimOptions {
 
 type Priority = { priority: number | string };
 
-const highestPriority = statement<Record<never, never>, Priority[]>((q) =>
+const highestPriority = prepareStatement<Record<never, never>, Priority[]>((q) =>
   q.select({ priority: jobs.priority }).from(jobs).where(isQueuedRow).orderBy(desc(jobs.priority)).limit(1),
 );
 
-const nextPriority = statement<{ below: number }, Priority[]>((q) =>
+const nextPriority = prepareStatement<{ below: number }, Priority[]>((q) =>
   q
     .select({ priority: jobs.priority })
     .from(jobs)
@@ -66,14 +66,16 @@ export async function* listPriorities(db: Reader): AsyncGenerator<number> {
   }
 }
 
-const selectEarliest = statement<{ priority: number; tags: string | null }, { scheduled_for: unknown }[]>(
-  (q) =>
-    q
-      .select({ scheduled_for: jobs.scheduled_for })
-      .from(jobs)
-      .where(and(isQueuedRow, eq(jobs.priority, placeholder("priority")), hasWantedTag))
-      .orderBy(asc(jobs.scheduled_for))
-      .limit(1),
+const selectEarliest = prepareStatement<
+  { priority: number; tags: string | null },
+  { scheduled_for: unknown }[]
+>((q) =>
+  q
+    .select({ scheduled_for: jobs.scheduled_for })
+    .from(jobs)
+    .where(and(isQueuedRow, eq(jobs.priority, placeholder("priority")), hasWantedTag))
+    .orderBy(asc(jobs.scheduled_for))
+    .limit(1),
 );
 
 /** Returns the due time of the earliest queued job, possibly in the past; undefined if none is queued. */
@@ -142,14 +144,14 @@ const returned = getTableColumns(jobs);
 /** On SQLite `RETURNING` copies a long text several times; an update followed by a read costs half as much. */
 const shortArguments = sql`CASE WHEN octet_length(${jobs.args}) < 65536 THEN ${jobs.args} END`.as("args");
 
-const selectArguments = statement<{ id: string }, { args: string }[]>((q) =>
+const selectArguments = prepareStatement<{ id: string }, { args: string }[]>((q) =>
   q
     .select({ args: jobs.args })
     .from(jobs)
     .where(eq(jobs.id, placeholder("id"))),
 );
 
-const claimDue = statement<
+const claimDue = prepareStatement<
   { worker: string; now: Date; priority: number; limit: number; room: number; tags: string | null },
   Record<string, unknown>[]
 >((q) => {

@@ -1,8 +1,8 @@
 /** Statements of the hot path: inserting jobs and storing their completion. */
 import { and, eq, getTableColumns, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
 import { jsonArrayRows } from "../../database/conditions.ts";
-import { batchedStatement, type Database, type Tx } from "../../database/database.ts";
-import { type Awaitable, andThen } from "../../lib/async/awaitable.ts";
+import { type Database, prepareBatchedStatement, type Tx } from "../../database/database.ts";
+import { type Awaitable, continueWith } from "../../lib/async/awaitable.ts";
 import { type JobStatus, MAX_ATTEMPTS, MAX_LOSSES } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
@@ -52,7 +52,7 @@ const SUBMITTED_COLUMNS = [
   "worker",
 ] as const satisfies (keyof NewJob)[];
 
-const insertStatement = batchedStatement<Record<string, unknown>, unknown>(
+const insertStatement = prepareBatchedStatement<Record<string, unknown>, unknown>(
   (q) =>
     q
       .insert(jobs)
@@ -80,7 +80,7 @@ export function insertJob(tx: Tx, job: NewJob): Awaitable<unknown> {
 const columns = getTableColumns(jobs);
 
 /** The ids are a JSON array; all other values are shared. */
-const insertEqualStatement = batchedStatement<Record<string, unknown>, unknown>(
+const insertEqualStatement = prepareBatchedStatement<Record<string, unknown>, unknown>(
   (q) => {
     const values = Object.entries(columns).map(([name, column]) =>
       name === "id" ? sql`ids.value` : sql`${sql.param(placeholder(name), column)}`,
@@ -115,7 +115,7 @@ export interface JobCompletion {
   canceled_reason: string | null;
 }
 
-const completeStatement = batchedStatement<
+const completeStatement = prepareBatchedStatement<
   Record<keyof JobCompletion | "leaves", unknown>,
   { id: unknown }[]
 >(
@@ -157,7 +157,7 @@ const completeStatement = batchedStatement<
  */
 export function storeCompletion(tx: Tx, outcome: JobCompletion): Awaitable<boolean> {
   const found = tx.exec(completeStatement, { ...outcome, leaves: "running" });
-  return andThen(found, (rows) => rows.length > 0);
+  return continueWith(found, (rows) => rows.length > 0);
 }
 
 /** Ids per statement, well within both databases' limits of parameters. */

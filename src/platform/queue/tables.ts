@@ -1,7 +1,7 @@
-import { kit, sql } from "../../database/kit.ts";
+import { sql, tableKit } from "../../database/kit.ts";
 import type { JobKind, JobState, JobStatus } from "./states.ts";
 
-const { table, text, integer, words, boolean, timestamp, json, index, uniqueIndex, primaryKey } = kit;
+const { table, text, integer, words, boolean, timestamp, json, index, uniqueIndex, primaryKey } = tableKit;
 
 /** One row per job, from submission to retention. `args` and `result` are JSON text and are not parsed here. */
 export const jobs = table(

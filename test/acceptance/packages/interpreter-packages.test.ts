@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeReadable } from "../../../src/engines/runner/sandbox/users/make-readable.ts";
+import { makeFolderReadable } from "../../../src/engines/runner/sandbox/users/make-readable.ts";
 import {
   type Ask,
   createTemporaryFolder,
@@ -293,6 +293,6 @@ describe.skipIf(!Bun.which("php"))("a package client outside of the system's fol
     expect(statSync(inFolder("outside/secret")).mode & 0o777).toBe(0o600);
     if (process.geteuid?.() !== 0) return;
     symlinkSync(inFolder("outside"), inFolder("linked"));
-    await expect(makeReadable(inFolder("linked"))).rejects.toThrow("is not a folder");
+    await expect(makeFolderReadable(inFolder("linked"))).rejects.toThrow("is not a folder");
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { completeLock } from "../../../src/features/code/scripts/imports/locking.ts";
-import { closeTemporarily, reopenWorkspace } from "../../../src/features/tenancy/workspaces/gate.ts";
+import { closeWorkspaceTemporarily, reopenWorkspace } from "../../../src/features/tenancy/workspaces/gate.ts";
 import { jobs } from "../../../src/platform/queue/tables.ts";
 import { until } from "../../support/harness.ts";
 import { ask, awaitResult, deploy, run, type Status, server, setUpImports } from "./script-imports-setup.ts";
@@ -205,7 +205,7 @@ describe("an import", () => {
         .where(and(eq(jobs.workspace_id, "acme"), eq(jobs.script_path, path)));
 
     async function whileClosed(work: () => Promise<void>) {
-      closeTemporarily(server.server.app, "acme", "is archived");
+      closeWorkspaceTemporarily(server.server.app, "acme", "is archived");
       try {
         await work();
       } finally {

@@ -3,7 +3,10 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { type Fields, getAt, isRecord } from "../../../src/console/api/json.ts";
 import { setStepField } from "../../../src/console/pages/scripts/flow-editor/model/commands.ts";
-import { type FlowDocument, setAt } from "../../../src/console/pages/scripts/flow-editor/model/document.ts";
+import {
+  type FlowDocument,
+  setValueAt,
+} from "../../../src/console/pages/scripts/flow-editor/model/document.ts";
 import {
   findShownField,
   readUnshownFields,
@@ -96,7 +99,7 @@ test("the flow: each option has a form field", () => {
   const known = Object.keys(FLOW.properties).filter((name) => !drawn.includes(name));
   expect(known.filter((name) => !names(FLOW_OPTIONS).includes(`value.${name}`))).toEqual([]);
   let flow: FlowDocument = { path: "f/a/b", value: { modules: [] } };
-  for (const { path, kind } of fieldsOf(FLOW_OPTIONS)) flow = setAt(flow, path, SAMPLES[kind]);
+  for (const { path, kind } of fieldsOf(FLOW_OPTIONS)) flow = setValueAt(flow, path, SAMPLES[kind]);
   expect(fieldsOf(FLOW_OPTIONS).filter(({ path, kind }) => getAt(flow, path) !== SAMPLES[kind])).toEqual([]);
   expect(KnownFlowValue.parse(flow.value)).toEqual(flow.value as never);
 });

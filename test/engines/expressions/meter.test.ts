@@ -1,6 +1,6 @@
 /** The counter that is written into WebAssembly, on modules small enough to be written by hand. */
 import { expect, test } from "bun:test";
-import { meterModule } from "../../../src/engines/expressions/sandbox/meter.ts";
+import { addMetering } from "../../../src/engines/expressions/sandbox/meter.ts";
 
 const section = (id: number, ...content: number[]) => [id, content.length, ...content];
 const ascii = (text: string) => [text.length, ...new TextEncoder().encode(text)];
@@ -24,7 +24,7 @@ const COPYING = [0x03, 0x40, 0x41, 0, 0x41, 0, 0x41, 0x80, 0x20, 0xfc, 0x0a, 0, 
 
 /** Runs it until the clock was asked three times. @returns how much was taken from the counter in all */
 async function run(code: number[]): Promise<number> {
-  const { bytes, clock, counter } = meterModule(moduleOf(...code));
+  const { bytes, clock, counter } = addMetering(moduleOf(...code));
   expect(clock).toMatchObject({ module: "host", name: "clock" });
   let looks = 0;
   let taken = 0;
@@ -51,14 +51,14 @@ test("copying costs more the longer it is", async () => {
 });
 
 test("unknown instructions are rejected, not passed over", () => {
-  expect(() => meterModule(moduleOf(0xfd, 0x0c))).toThrow(
+  expect(() => addMetering(moduleOf(0xfd, 0x0c))).toThrow(
     "the WebAssembly instruction 0xfd is not known here",
   );
-  expect(() => meterModule(moduleOf(0x06, 0x40, 0x0b))).toThrow("0x6 is not known here");
+  expect(() => addMetering(moduleOf(0x06, 0x40, 0x0b))).toThrow("0x6 is not known here");
 });
 
 test("a module without a clock import cannot be metered", () => {
   const without_clock = moduleOf(...ENDLESS);
   without_clock[without_clock.indexOf(0x7c)] = 0x7f;
-  expect(() => meterModule(without_clock)).toThrow("the WebAssembly module has no import of a clock");
+  expect(() => addMetering(without_clock)).toThrow("the WebAssembly module has no import of a clock");
 });

@@ -3,8 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
 import {
-  closeTemporarily,
   closeWorkspace,
+  closeWorkspaceTemporarily,
   reopenWorkspace,
 } from "../../../src/features/tenancy/workspaces/gate.ts";
 import { hasHandler, hasNoHandler } from "../../../src/features/tenancy/workspaces/handler-cache.ts";
@@ -134,7 +134,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
         [askOther, "other"],
       ] as const)
         await deploy(by, id, "u/admin/one", code);
-      closeTemporarily(app, "moving", "is being given another id");
+      closeWorkspaceTemporarily(app, "moving", "is being given another id");
       closeWorkspace(app, "other", "is archived");
       expect(await runIn(askOther, "other")).toBe(400);
       await cut();

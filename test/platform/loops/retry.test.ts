@@ -1,6 +1,6 @@
 /** Waiting and trying again. */
 import { describe, expect, test } from "bun:test";
-import { computeBackoffMs, retry } from "../../../src/lib/async/retry.ts";
+import { computeBackoffMs, retryWithBackoff } from "../../../src/lib/async/retry.ts";
 import { raceAbort, sleep } from "../../../src/lib/async/sleep.ts";
 
 describe("a backoff", () => {
@@ -28,7 +28,7 @@ describe("retrying", () => {
   test("retries until it succeeds, and reports each failure", async () => {
     const told: number[] = [];
     const onRetry = (_: unknown, __: number, failures: number) => void told.push(failures);
-    const value = await retry({ ...soon, onRetry }, async (failures) => {
+    const value = await retryWithBackoff({ ...soon, onRetry }, async (failures) => {
       if (failures < 3) throw new Error("not yet");
       return failures;
     });
@@ -37,7 +37,7 @@ describe("retrying", () => {
 
   test("does not retry an error that is not retryable", async () => {
     const isRetryable = (cause: unknown) => (cause as Error).message === "not yet";
-    const work = retry({ ...soon, isRetryable }, async (failures) => {
+    const work = retryWithBackoff({ ...soon, isRetryable }, async (failures) => {
       throw new Error(failures === 0 ? "not yet" : "never");
     });
     expect(work).rejects.toThrow("never");
@@ -45,7 +45,7 @@ describe("retrying", () => {
 
   test("rejects with the last error once it is aborted", async () => {
     const stopping = new AbortController();
-    const work = retry(
+    const work = retryWithBackoff(
       { ...soon, backoff: { first_ms: 60_000, max_ms: 60_000 }, signal: stopping.signal },
       async () => {
         throw new Error("not yet");

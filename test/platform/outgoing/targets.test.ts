@@ -1,7 +1,7 @@
 /** Everything that the server connects to is asked for where it is, however it is spelled and whoever names it. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { toNetwork } from "../../../src/lib/network.ts";
-import { resolver } from "../../../src/platform/outgoing/connect.ts";
+import { dnsResolver } from "../../../src/platform/outgoing/connect.ts";
 import { sendRequest } from "../../../src/platform/outgoing/request.ts";
 import { parseTargets } from "../../../src/platform/outgoing/targets.ts";
 import { openWebsocket } from "../../../src/platform/outgoing/websocket.ts";
@@ -14,7 +14,7 @@ let ask: Ask;
 /** Takes every connection to this machine that should not be. */
 let canary: ReturnType<typeof Bun.serve>;
 let touched: string[] = [];
-const resolve = resolver.resolve;
+const resolve = dnsResolver.resolve;
 
 beforeAll(async () => {
   const fetch = (request: Request) => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   ({ ask } = await server.workspace());
 });
 afterEach(() => {
-  resolver.resolve = resolve;
+  dnsResolver.resolve = resolve;
   touched = [];
 });
 afterAll(async () => {
@@ -107,7 +107,7 @@ test("a name is resolved once per connection, and the checked address is connect
   const { port } = new URL(`http://${bucket.resource.endPoint}`);
   const asked: string[] = [];
   // What is answered the second time is what must not be reached.
-  resolver.resolve = async (host) => {
+  dnsResolver.resolve = async (host) => {
     asked.push(host);
     return asked.length === 1 ? ["127.0.0.9"] : ["127.0.0.1"];
   };
@@ -118,12 +118,12 @@ test("a name is resolved once per connection, and the checked address is connect
   });
   // The HEAD went to the first address by the name that was given, the GET was refused.
   expect([asked, touched]).toEqual([["rebinding.test", "rebinding.test"], [`rebinding.test:${canary.port}`]]);
-  resolver.resolve = async () => ["127.0.0.1"];
+  dnsResolver.resolve = async () => ["127.0.0.1"];
   expect((await through({ endPoint: `later.test:${port}` })).status).toBe(400);
 });
 
 test("only the allowed addresses of a name are connected to", async () => {
-  resolver.resolve = async () => ["127.0.0.1", "::1", "10.0.0.1"];
+  dnsResolver.resolve = async () => ["127.0.0.1", "::1", "10.0.0.1"];
   expect((await through({ endPoint: `many.test:${canary.port}` })).status).toBe(400);
   expect(touched).toEqual([]);
 });
@@ -132,7 +132,7 @@ test("requests and WebSockets go to the checked address, even if the name change
   const targets = parseTargets("127.0.0.9");
   const later = () => {
     let asked = 0;
-    resolver.resolve = async () => (++asked === 1 ? ["127.0.0.9"] : ["127.0.0.1"]);
+    dnsResolver.resolve = async () => (++asked === 1 ? ["127.0.0.9"] : ["127.0.0.1"]);
   };
   const url = `http://rebinding.test:${canary.port}/`;
   const request = {
@@ -182,7 +182,7 @@ test.each([true, false])(
     await expectOk(
       admin("POST", "/w/acme/resources/create", { path: "u/admin/b", value, resource_type: "s3" }),
     );
-    resolver.resolve = async () => ["127.0.0.1"];
+    dnsResolver.resolve = async () => ["127.0.0.1"];
     const at = "file_key=dir/a%2Bb%20%28c%29.txt&s3_resource_path=u/admin/b";
     await expectOk(admin("POST", `/w/acme/job_helpers/upload_s3_file?${at}`, "kept"));
     expect((await expectOk(admin("GET", `/w/acme/job_helpers/download_s3_file?${at}`))).text).toBe("kept");

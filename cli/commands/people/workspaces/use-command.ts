@@ -5,7 +5,7 @@ import { CliError } from "../../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../../terminal/text/output.ts";
 
 /** `svc workspace use`: sets the default workspace of later commands on the same server. */
-export const use = createCommand("use", "choose the workspace of later commands")
+export const useCommand = createCommand("use", "choose the workspace of later commands")
   .argument("[id]", "its id; prints the chosen one when left out")
   .option("--none", "choose none")
   .addHelpText("after", formatExamples("svc workspace use acme", "svc workspace use --none"))

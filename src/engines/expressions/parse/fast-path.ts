@@ -12,7 +12,7 @@ import type {
 import { findStaticName } from "./names.ts";
 import {
   BINARY,
-  concatenate,
+  concatenateParts,
   NOT_SIMPLE,
   readProperty,
   requireExact,
@@ -80,7 +80,7 @@ function compile(node: Node): Compute {
       const texts = node.quasis.map((quasi) => quasi.value.cooked);
       const values = node.expressions.map(compile);
       return (run) =>
-        concatenate(texts.flatMap((text, at) => (at === 0 ? [text] : [values[at - 1]!(run), text])));
+        concatenateParts(texts.flatMap((text, at) => (at === 0 ? [text] : [values[at - 1]!(run), text])));
     }
     case "UnaryExpression": {
       const operate = UNARY[node.operator] ?? throwNotSimple();

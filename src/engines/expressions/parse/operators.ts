@@ -33,7 +33,7 @@ export function readProperty(object: unknown, key: unknown): unknown {
   return key in Object(object) ? throwNotSimple() : undefined;
 }
 
-export function concatenate(parts: unknown[]): string {
+export function concatenateParts(parts: unknown[]): string {
   let text = "";
   for (const part of parts) {
     if (!isPrimitive(part) || text.length > MAXIMUM_CHARACTERS) throwNotSimple();
@@ -65,7 +65,7 @@ function looselyEqual(left: unknown, right: unknown): boolean {
 }
 
 function add(left: unknown, right: unknown): unknown {
-  if (typeof left === "string" || typeof right === "string") return concatenate([left, right]);
+  if (typeof left === "string" || typeof right === "string") return concatenateParts([left, right]);
   const [a, b] = requireNumbers(left, right);
   return a + b;
 }

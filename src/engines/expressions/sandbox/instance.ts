@@ -4,7 +4,7 @@
  */
 import variant from "@jitl/quickjs-singlefile-mjs-release-sync";
 import { newQuickJSWASMModuleFromVariant, newVariant, type QuickJSWASMModule } from "quickjs-emscripten-core";
-import { type MeteredModule, meterModule } from "./meter.ts";
+import { addMetering, type MeteredModule } from "./meter.ts";
 
 export interface QuickJsInstance {
   readonly quickjs: QuickJSWASMModule;
@@ -55,7 +55,7 @@ export function releaseInstance(instance: QuickJsInstance): void {
 }
 
 async function loadProgram(): Promise<MeteredProgram> {
-  const metered = meterModule(await embeddedModule());
+  const metered = addMetering(await embeddedModule());
   return { ...metered, module: await WebAssembly.compile(metered.bytes) };
 }
 

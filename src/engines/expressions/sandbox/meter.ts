@@ -7,8 +7,8 @@
  * module calls its clock import, where the host refills the counter or throws.
  */
 import {
+  appendToList,
   encodeInteger,
-  extendList,
   KIND,
   OP,
   readSections,
@@ -41,7 +41,7 @@ const BULK_SHIFT = 4;
  * Inserts the counting into a WebAssembly module.
  * @throws Error if the module has no such import, or uses features that QuickJS does not (SIMD, exceptions, references)
  */
-export function meterModule(module: Uint8Array): MeteredModule {
+export function addMetering(module: Uint8Array): MeteredModule {
   const sections = readSections(module);
   const content = (id: number) =>
     sections.find((section) => section.id === id)?.content ?? throwMissing(`section ${id}`);
@@ -51,9 +51,9 @@ export function meterModule(module: Uint8Array): MeteredModule {
   const parts = sections.flatMap((section) => {
     const rewritten =
       section.id === SECTION.global
-        ? extendList(section.content, [GLOBAL_COUNTER, GLOBAL_COUNTER])
+        ? appendToList(section.content, [GLOBAL_COUNTER, GLOBAL_COUNTER])
         : section.id === SECTION.export
-          ? extendList(section.content, [encodeExport(counter)])
+          ? appendToList(section.content, [encodeExport(counter)])
           : section.id === SECTION.code
             ? meterFunctions(section.content, insertions)
             : [section.content];

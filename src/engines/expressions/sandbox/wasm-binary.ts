@@ -181,7 +181,7 @@ export function withLength(parts: Uint8Array[]): Uint8Array[] {
 }
 
 /** Appends entries to a section that is a list. */
-export function extendList(list: Uint8Array, entries: number[][]): Uint8Array[] {
+export function appendToList(list: Uint8Array, entries: number[][]): Uint8Array[] {
   const reader = new WasmReader(list);
   const count = reader.integer() + entries.length;
   return [

@@ -26,7 +26,7 @@ export function readGemfileBlock(content: string): string | undefined {
 
 const inFolder = (command: string) => `cd made && exec "$0" "$@" ${command}`;
 
-export const bundler: PackageFolder = {
+export const bundlerPackages: PackageFolder = {
   tool: "bundle",
   install: "install Bundler (Debian: ruby-bundler)",
   // Building a gem runs code of its author, which reads all of this.

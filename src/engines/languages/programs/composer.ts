@@ -26,7 +26,7 @@ export function listPhpPackages(content: string): { name: string; version: strin
     }));
 }
 
-export const composer: PackageFolder = {
+export const composerPackages: PackageFolder = {
   tool: "composer",
   install: "install Composer (Debian: composer)",
   advice:

@@ -9,7 +9,7 @@ const RULES: LexicalRules = {
 };
 
 /** TypeScript that uses Deno's API. It is parsed, and its packages are installed, like all TypeScript. */
-export const deno: ProgramAdapter = {
+export const denoAdapter: ProgramAdapter = {
   extension: "ts",
   tool: "deno",
   install: "install Deno (npm: deno)",

@@ -15,7 +15,7 @@ const RULES: LexicalRules = {
  */
 const FOLDER = "go/src/script";
 
-export const go: ProgramAdapter = {
+export const goAdapter: ProgramAdapter = {
   extension: "go",
   tool: "go",
   install: "install Go (Debian: golang-go)",

@@ -1,5 +1,5 @@
 import type { Parameter, ParameterSchema } from "../types.ts";
-import { composer, listPhpPackages } from "./composer.ts";
+import { composerPackages, listPhpPackages } from "./composer.ts";
 import { blankComments, type LexicalRules, readBracket, readLiteral, splitList } from "./source-text.ts";
 import type { ProgramAdapter } from "./types.ts";
 
@@ -27,7 +27,7 @@ $paths = [
 $paths = array_filter(array_map('trim', $paths), fn($path) => $path !== '' && $path[0] === '/' && file_exists($path));
 echo implode(PHP_EOL, [PHP_BINARY, PHP_MAJOR_VERSION . '.' . PHP_MINOR_VERSION, ...array_unique($paths)]);`;
 
-export const php: ProgramAdapter = {
+export const phpAdapter: ProgramAdapter = {
   extension: "php",
   tool: "php",
   install: "install PHP 8 (Debian: php-cli)",
@@ -45,7 +45,7 @@ export const php: ProgramAdapter = {
   findPackages(content) {
     return listPhpPackages(content).map(({ name }) => name);
   },
-  packages: composer,
+  packages: composerPackages,
   run: { wrapper: "run.php", argv: (wrapper, file) => ["-d", "display_errors=stderr", wrapper, file] },
 };
 

@@ -10,7 +10,7 @@ const RULES: LexicalRules = {
 };
 
 /** A script's `param` block declares its parameters; there is no `main`. */
-export const powershell: ProgramAdapter = {
+export const powershellAdapter: ProgramAdapter = {
   extension: "ps1",
   tool: "pwsh",
   needs_own_entry: true,

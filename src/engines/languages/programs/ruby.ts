@@ -1,5 +1,5 @@
 import type { Parameter, ParameterSchema } from "../types.ts";
-import { bundler, readGemfileBlock } from "./bundler.ts";
+import { bundlerPackages, readGemfileBlock } from "./bundler.ts";
 import { blankComments, type LexicalRules, readBracket, readLiteral, splitList } from "./source-text.ts";
 import type { ProgramAdapter } from "./types.ts";
 
@@ -10,7 +10,7 @@ const RULES: LexicalRules = {
   escape: "\\",
 };
 
-export const ruby: ProgramAdapter = {
+export const rubyAdapter: ProgramAdapter = {
   extension: "rb",
   tool: "ruby",
   install: "install Ruby (Debian: ruby)",
@@ -32,7 +32,7 @@ export const ruby: ProgramAdapter = {
     const block = readGemfileBlock(content) ?? "";
     return [...block.matchAll(/^gem[\s(]\s*["']([^"']+)/gm)].map(([, name]) => name!);
   },
-  packages: bundler,
+  packages: bundlerPackages,
   run: { wrapper: "run.rb", argv: (wrapper, file) => [wrapper, file] },
 };
 

@@ -13,7 +13,7 @@ const RULES: LexicalRules = {
 const OWN_CRATES = ["std", "core", "alloc", "proc_macro", "crate", "self", "super"];
 const MAIN = /^(?:pub\s+)?(async\s+)?fn\s+main\s*(?=\()/m;
 
-export const rust: ProgramAdapter = {
+export const rustAdapter: ProgramAdapter = {
   extension: "rs",
   tool: "rustc",
   install: "install Rust (Debian: rustc)",

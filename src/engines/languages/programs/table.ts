@@ -2,15 +2,22 @@
 import { findRuntime, type ProgramLanguage, type RunnableLanguage } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
 import { requireValidSyntax } from "./check-syntax.ts";
-import { deno, usesDeno } from "./deno.ts";
-import { go } from "./go.ts";
-import { php } from "./php.ts";
-import { powershell } from "./powershell.ts";
-import { ruby } from "./ruby.ts";
-import { rust } from "./rust.ts";
+import { denoAdapter, usesDeno } from "./deno.ts";
+import { goAdapter } from "./go.ts";
+import { phpAdapter } from "./php.ts";
+import { powershellAdapter } from "./powershell.ts";
+import { rubyAdapter } from "./ruby.ts";
+import { rustAdapter } from "./rust.ts";
 import type { Compilation, PackageBuild, PackageFolder, ProgramAdapter } from "./types.ts";
 
-export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = { go, php, ruby, rust, powershell, deno };
+export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = {
+  go: goAdapter,
+  php: phpAdapter,
+  ruby: rubyAdapter,
+  rust: rustAdapter,
+  powershell: powershellAdapter,
+  deno: denoAdapter,
+};
 
 /** Returns the adapter of a language; undefined for other languages. */
 export function findAdapter(language: string): ProgramAdapter | undefined {

@@ -39,7 +39,7 @@ export async function analyseScript(
 }
 
 /** Whether a client's lock states that there are no packages, in a form that cannot be installed from. */
-export const locksNothing = (lock: unknown): boolean =>
+export const isEmptyLock = (lock: unknown): boolean =>
   typeof lock === "string" &&
   /^\s*\{\s*"dependencies":\s*\{\}\s*\}\s*\/\/bun\.lockb?\s*<empty>\s*$/.test(lock);
 

@@ -1,7 +1,7 @@
 /** Turns a blank child into Python or a tool. */
 import { type Pointer, ptr } from "bun:ffi";
 import type { Exec } from "../protocol.ts";
-import { channelFd, send } from "./channel.ts";
+import { channelFd, sendToServer } from "./channel.ts";
 import { libc } from "./system.ts";
 
 const F_SETFD = 2;
@@ -12,7 +12,10 @@ const SIGXFSZ = 25;
 /** Replaces this process's program (execve): same process id, same pipes, no new start. */
 export function replaceProcess(message: Exec): void {
   if (!libc) {
-    send({ t: "load_failed", error: { name: "ExecutionErr", message: "only Linux runs this language" } });
+    sendToServer({
+      t: "load_failed",
+      error: { name: "ExecutionErr", message: "only Linux runs this language" },
+    });
     return;
   }
   const held: Uint8Array[] = [];
@@ -39,7 +42,7 @@ export function replaceProcess(message: Exec): void {
   };
   const pairs = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   libc.execve(text(message.program), list(message.argv), list(pairs));
-  send({
+  sendToServer({
     t: "load_failed",
     error: { name: "ExecutionErr", message: `${message.program} could not be started` },
   });

@@ -2,4 +2,4 @@
 import type { FromChild } from "../protocol.ts";
 
 export const channelFd = Number(process.env.NODE_CHANNEL_FD ?? 3);
-export const send = process.send!.bind(process) as (message: FromChild) => void;
+export const sendToServer = process.send!.bind(process) as (message: FromChild) => void;

@@ -25,7 +25,7 @@ let emptySince: number | undefined;
  * @param shared target of the link; undefined: no link
  * @returns false if it could not be emptied: no other job may start here
  */
-export function emptyFolder(shared: string | undefined): boolean {
+export function clearFolder(shared: string | undefined): boolean {
   try {
     if (cwd() !== path) chdir(path);
     if (shared === undefined && fstatSync(descriptor).ctimeMs === emptySince) return true;

@@ -8,10 +8,10 @@ import type { ParameterBinding } from "../../languages/types.ts";
 import type { Done, Load, ReferenceReply, Run, ToChild } from "../protocol.ts";
 import type { JobError } from "../types.ts";
 import { replaceProcess } from "./become.ts";
-import { send } from "./channel.ts";
+import { sendToServer } from "./channel.ts";
 import { toJobError } from "./error.ts";
 import { parseExactly } from "./exact.ts";
-import { emptyFolder, hasFiles } from "./folder.ts";
+import { clearFolder, hasFiles } from "./folder.ts";
 import { type Host, openHost } from "./host.ts";
 import { announceOutput, patchStreams, writeEndMarks } from "./output.ts";
 import { isStream, streamResult } from "./result.ts";
@@ -49,7 +49,8 @@ let onReferred: ((message: ReferenceReply) => void) | undefined;
 
 process.on("message", (message: ToChild) => {
   if (message.t === "run") enqueue(message);
-  else if (message.t === "recall") send({ t: "recalled", number: message.number, count: dropQueue() });
+  else if (message.t === "recall")
+    sendToServer({ t: "recalled", number: message.number, count: dropQueue() });
   else if (message.t === "stop") void stop();
   else if (message.t === "referred") onReferred?.(message);
   else if (message.t === "load") void load(message);
@@ -59,7 +60,7 @@ process.on("disconnect", () => setTimeout(() => exit(1), ORPHAN_TIMEOUT_MS));
 process.on("uncaughtException", (cause) => failRunning?.(toJobError(cause, loaded?.load)));
 process.on("unhandledRejection", (cause) => failRunning?.(toJobError(cause, loaded?.load)));
 process.send = undefined;
-send({ t: "blank" });
+sendToServer({ t: "blank" });
 const patching = setTimeout(patchStreams, PATCH_DELAY_MS);
 
 /** Runs that have not started. */
@@ -105,11 +106,11 @@ async function load(message: Load): Promise<void> {
       loaded = toLoaded(await import(message.file), message);
     }
     runsOnce = message.once || hasFiles();
-    send({ t: "loaded" });
+    sendToServer({ t: "loaded" });
     host?.prepare();
   } catch (cause) {
     loaded = { module: {}, load: message };
-    send({ t: "load_failed", error: toJobError(cause, message) });
+    sendToServer({ t: "load_failed", error: toJobError(cause, message) });
   }
 }
 
@@ -125,7 +126,7 @@ function toLoaded(module: Record<string, unknown>, load: Load): NonNullable<type
 async function stop(): Promise<void> {
   const end = loaded?.load.source === undefined ? undefined : loaded.module.stop;
   if (typeof end === "function") await end();
-  send({ t: "stopped" });
+  sendToServer({ t: "stopped" });
 }
 
 /**
@@ -155,7 +156,7 @@ async function run(message: Run, isAhead: boolean): Promise<void> {
   failRunning = fail;
   try {
     const isEmpty = isAhead && !hadShared && message.shared === undefined;
-    if (hasRun && !isEmpty && !emptyFolder(message.shared)) throw folderNotEmptyError();
+    if (hasRun && !isEmpty && !clearFolder(message.shared)) throw folderNotEmptyError();
     hasRun = true;
     hadShared = message.shared !== undefined;
     if (host) Object.assign(outcome, await host.run(message));
@@ -170,12 +171,20 @@ function sendDone(outcome: Partial<Done>, ran_ms: number, { shared, sequence }: 
   // A system call would cost more than a short job.
   if (ran_ms > 50 && !host) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
   const fence = writeEndMarks(loaded!.load.nonce, host !== undefined);
-  const leftovers = runsOnce || hasLeftovers() || !emptyFolder(shared);
+  const leftovers = runsOnce || hasLeftovers() || !clearFolder(shared);
   isSpent = leftovers;
   // A long answer may still be in this process when the next job terminates it.
   const isLong = (outcome.result?.length ?? 0) > MAX_AHEAD_CHARACTERS;
   const dropped = isLong || isSpent ? dropQueue() : 0;
-  send({ t: "done", sequence, ...outcome, ran_ms, fence, leftovers, ...(dropped > 0 && { dropped }) });
+  sendToServer({
+    t: "done",
+    sequence,
+    ...outcome,
+    ran_ms,
+    fence,
+    leftovers,
+    ...(dropped > 0 && { dropped }),
+  });
   if (!leftovers && !isSecondJobReady) {
     isSecondJobReady = true;
     if (loaded!.load.requests) patchNodeHttp();
@@ -233,7 +242,7 @@ function requestResolved(args: string): Promise<string> {
       if (plain !== undefined) resolve(plain);
       else reject(Object.assign(new Error(error?.message), { name: error?.name, stack: "" }));
     };
-    send({ t: "refer", args });
+    sendToServer({ t: "refer", args });
   });
 }
 

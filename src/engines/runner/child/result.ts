@@ -1,5 +1,5 @@
 /** Results of main, as the server stores them: JSON text, or a stream sent in chunks. */
-import { send } from "./channel.ts";
+import { sendToServer } from "./channel.ts";
 import { createResultTooLargeError, toJson } from "./wrappers/to-json.ts";
 
 type AnyIterable = AsyncIterable<unknown> | Iterable<unknown>;
@@ -23,7 +23,7 @@ export async function streamResult(value: AnyIterable | Response, limit: number)
   const tell = (text: string) => {
     size += text.length;
     if (size > limit) throw createResultTooLargeError(size, limit);
-    if (text !== "") send({ t: "stream", text });
+    if (text !== "") sendToServer({ t: "stream", text });
   };
   for await (const piece of source) {
     if (typeof piece === "string") tell(piece);

@@ -49,7 +49,7 @@ const IN_USE_MS = 60_000;
  * Removes version folders, the least recently used first, until their total size is at most `max_bytes`.
  * @returns the number of removed folders
  */
-export async function limitSize(directory: string, max_bytes: number, use: FolderUse): Promise<number> {
+export async function limitFolderSize(directory: string, max_bytes: number, use: FolderUse): Promise<number> {
   const found: { folder: string; bytes: number; last: number }[] = [];
   for (const workspace of await listFolders(join(directory, "versions"))) {
     for (const folder of await listFolders(workspace)) {

@@ -17,7 +17,7 @@ import { createRandomText } from "../../../lib/text/ids.ts";
 import { findAdapter, findCompilation } from "../../languages/programs/table.ts";
 import { PACKAGE_LINKS, type PackageStore } from "../packages/package-store.ts";
 import type { RunnableVersion } from "../types.ts";
-import { type FolderUse, limitSize, pruneFiles } from "./prune-files.ts";
+import { type FolderUse, limitFolderSize, pruneFiles } from "./prune-files.ts";
 import { buildSourceFiles, getMainFileName, listSourceFileNames } from "./source-tree.ts";
 
 /** Size limit of all versions' files. Compiled programs have megabytes each, and every preview is a version. */
@@ -114,7 +114,7 @@ export function createVersionFiles(
     if (unchecked < CHECK_AFTER_BYTES) return;
     unchecked = 0;
     // Running processes are not affected: their files are hard-linked into their own folders.
-    limitSize(
+    limitFolderSize(
       directory,
       MAX_BYTES,
       createFolderUse(() => false),
@@ -167,7 +167,7 @@ export function createVersionFiles(
     },
     async prune(before, isLoaded) {
       const use = createFolderUse(isLoaded);
-      return (await pruneFiles(directory, before, use)) + (await limitSize(directory, MAX_BYTES, use));
+      return (await pruneFiles(directory, before, use)) + (await limitFolderSize(directory, MAX_BYTES, use));
     },
     ensure(version, signal) {
       const folder = folderOf(version);

@@ -1,6 +1,6 @@
 /** Reads a child's messages for one run, up to the run's answer. */
 import { findAnswerFault, findLongAnswerFault, isCount, isLongAnswer } from "../output/validate-answer.ts";
-import { type Child, onceOutputRead } from "../process/child.ts";
+import { type Child, callWhenOutputRead } from "../process/child.ts";
 import type { Done, FromChild, RecallReply } from "../protocol.ts";
 import type { RunnerOptions, RunRequest } from "../types.ts";
 import type { Prefetch } from "./prefetch.ts";
@@ -138,6 +138,6 @@ export class AnswerReader {
     if (this.#run.hasEnded) return;
     if (fault !== undefined) this.#run.onInvalid(fault);
     else if (done.fence === 0) this.#run.onDone(done);
-    else onceOutputRead(this.#child, done.fence, () => this.#run.onDone(done));
+    else callWhenOutputRead(this.#child, done.fence, () => this.#run.onDone(done));
   }
 }

@@ -5,7 +5,7 @@ import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { linkSharedFolder } from "../files/shared-folder.ts";
 import { getPythonModuleName } from "../files/source-tree.ts";
 import { type Child, LoadFault, loadVersion } from "../process/child.ts";
-import { becomePython } from "../process/interpreter.ts";
+import { turnIntoPython } from "../process/interpreter.ts";
 import { createHostedProgram, runsInChild } from "../programs/hosted.ts";
 import type { Tool } from "../programs/tools.ts";
 import type { Load } from "../protocol.ts";
@@ -69,7 +69,7 @@ async function startVersion(start: ColdStart): Promise<void> {
   if (version.language === "python3") {
     if (!tool)
       throw new LoadFault({ name: "ExecutionErr", message: describeMissingTool("python3", INSTALL_PYTHON) });
-    if (!child.interpreter) becomePython(child, tool.program, runtime).catch(() => {});
+    if (!child.interpreter) turnIntoPython(child, tool.program, runtime).catch(() => {});
   }
   const program = createHostedProgram({ ...start, wrappers: runtime.wrappers });
   child.waiting_with_it = program?.prelude === undefined ? 0 : 1;

@@ -8,7 +8,7 @@ import type { PackageFolder } from "../../languages/programs/types.ts";
 import { parsePythonLock } from "../../languages/python/lock-text.ts";
 import type { Packages } from "../../languages/types.ts";
 import { createLock, DependencyError, installLock } from "../../languages/typescript/lock.ts";
-import { makeReadable } from "../sandbox/users/make-readable.ts";
+import { makeFolderReadable } from "../sandbox/users/make-readable.ts";
 import type { Python } from "../sandbox/walls/find-python.ts";
 import type { LockOptions, PythonIndex, RunnableVersion } from "../types.ts";
 import { createInstaller } from "./npm-client.ts";
@@ -123,19 +123,19 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
       const folder = findPackageFolder(version.language, version.content);
       if (folder) {
         const target = await options.installFolder(version, folder, installOptions, onUse);
-        await makeReadable(dirname(target));
+        await makeFolderReadable(dirname(target));
         return { link, target };
       }
       if (link === PACKAGE_LINKS.npm) {
         const folder = join(dependencies, sha256(lock));
         onUse(folder);
         await installLock(lock, folder, { ...npm(version.workspace_id), ...installOptions });
-        await makeReadable(folder);
+        await makeFolderReadable(folder);
         return { link, target: join(folder, "node_modules") };
       }
       const python = await pythonFor(readPythonVersion(lock), () => {});
       const target = await pip.install(lock, { ...installOptions, python }, onUse);
-      await makeReadable(dirname(target));
+      await makeFolderReadable(dirname(target));
       return { link, target };
     },
     linkOf,

@@ -249,7 +249,7 @@ export function awaitMessage<T extends FromChild["t"]>(
 const END_MARK_TIMEOUT_MS = 1_000;
 
 /** Calls back when everything in these pipes (1 = stdout, 2 = stderr, 3 = both) has been read, or after a timeout. */
-export function onceOutputRead(child: Child, pipes: number, then: () => void): void {
+export function callWhenOutputRead(child: Child, pipes: number, then: () => void): void {
   const end = () => {
     clearTimeout(timer);
     then();

@@ -3,7 +3,7 @@ import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { awaitMessage, type Child, LoadFault } from "./child.ts";
 
 /** Turns a blank child into Python; its `interpreter` resolves when that is done. @throws if the channel is closed */
-export function becomePython(child: Child, program: string, runtime: RuntimeFiles): Promise<void> {
+export function turnIntoPython(child: Child, program: string, runtime: RuntimeFiles): Promise<void> {
   const turned = awaitMessage(child, "channel", "load_failed").then((answer) => {
     if (answer.t === "load_failed") throw new LoadFault(answer.error);
   });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { Access, explainAccess } from "./explain.ts";
 import * as service from "./service.ts";
@@ -32,7 +32,7 @@ export const addAcl = operation({
   path: `${base}/add/{kind}/{path}`,
   access: "author",
   summary: "Grant read access or, with `write`, write access",
-  body: z.object({ owner: z.string(), write: optional(z.boolean()) }),
+  body: z.object({ owner: z.string(), write: optionalField(z.boolean()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "acls.add", action_kind: "Update" },
   run: async (ctx, { kind, path, body }) => {

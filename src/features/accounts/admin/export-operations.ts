@@ -3,7 +3,7 @@ import { asc, inArray } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseEmail, parseUsername } from "../../../lib/text/paths.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import type { UserContext } from "../../../platform/app/context.ts";
 import { retireProcesses } from "../../../platform/cluster/processes.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
@@ -24,13 +24,13 @@ const ExportedUser = z.object({
   super_admin: z.boolean(),
   verified: z.boolean(),
   first_time_user: z.boolean(),
-  password_hash: optional(z.string().regex(PASSWORD_HASH_PATTERN, "must be a hash by argon2 or bcrypt")),
-  name: optional(z.string()),
-  company: optional(z.string()),
-  username: optional(z.string()),
+  password_hash: optionalField(z.string().regex(PASSWORD_HASH_PATTERN, "must be a hash by argon2 or bcrypt")),
+  name: optionalField(z.string()),
+  company: optionalField(z.string()),
+  username: optionalField(z.string()),
   /** `password`, or the provider they log in with. */
-  login_type: optional(z.string().min(1).max(50)),
-  devops: optional(z.boolean()),
+  login_type: optionalField(z.string().min(1).max(50)),
+  devops: optionalField(z.boolean()),
 });
 type ExportedUser = z.output<typeof ExportedUser>;
 

@@ -1,10 +1,10 @@
 /** Operations on accounts of the instance, for super admins. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import {
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   queryInteger,
   responds,
@@ -29,9 +29,9 @@ export const createUser = operation({
     email: z.string(),
     password: z.string(),
     super_admin: z.boolean(),
-    name: optional(z.string()),
-    company: optional(z.string()),
-    username: optional(z.string()),
+    name: optionalField(z.string()),
+    company: optionalField(z.string()),
+    username: optionalField(z.string()),
   }),
   responds: responds.created("confirmation"),
   audit: { operation: "users.create", action_kind: "Create" },
@@ -60,7 +60,7 @@ export const listAccounts = operation({
   access: "superAdmin",
   summary: "List the users of the instance by e-mail",
   query: z.object({
-    ...paging,
+    ...pagingFields,
     per_page: queryInteger.min(1).max(10_000).default(10_000),
     active_only: queryBoolean.default(false),
   }),
@@ -75,9 +75,9 @@ export const updateAccount = operation({
   access: "superAdmin",
   summary: "Update a user's name or role on the instance",
   body: z.object({
-    is_super_admin: optional(z.boolean()),
-    is_devops: optional(z.boolean()),
-    name: optional(z.string()),
+    is_super_admin: optionalField(z.boolean()),
+    is_devops: optionalField(z.boolean()),
+    name: optionalField(z.string()),
   }),
   responds: responds.text("confirmation"),
   audit: { operation: "users.update", action_kind: "Update" },

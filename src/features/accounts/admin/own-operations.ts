@@ -1,7 +1,7 @@
 /** Operations of users on their own account. */
 import { z } from "zod";
 import { isLocalAdminEmail } from "../../../lib/text/paths.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
 import { requireNoTriggerToken } from "../../tenancy/tokens/scopes.ts";
@@ -144,7 +144,7 @@ export const acceptOwnInvite = operation({
   path: "/users/accept_invite",
   access: "user",
   summary: "Accept an invite to a workspace",
-  body: z.object({ workspace_id: z.string(), username: optional(z.string()) }),
+  body: z.object({ workspace_id: z.string(), username: optionalField(z.string()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "users.accept_invite", action_kind: "Create" },
   run: async (ctx, { body }) => {

@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import { runInBackground } from "../../../lib/async/background.ts";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, Forbidden, TooManyRequests } from "../../../lib/errors.ts";
 import { toNetwork } from "../../../lib/network.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
@@ -24,7 +24,7 @@ const MAILS_PER_ACCOUNT = 3;
 const REQUESTS_PER_NETWORK = 30;
 const MAX_TRACKED = 20_000;
 
-const counters = perApp<App, Cache<{ taken: number }>>(
+const counters = memoizePerApp<App, Cache<{ taken: number }>>(
   (app) => new Cache({ max: MAX_TRACKED, now: () => app.clock().getTime() }),
 );
 

@@ -1,14 +1,14 @@
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
 import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
-  takePage,
+  slicePage,
 } from "../../../platform/http/operation.ts";
 import type { FolderRow } from "../../tenancy/people/folder-tables.ts";
 import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
@@ -33,10 +33,10 @@ const FolderRecord = z
   .meta({ id: "Folder" });
 
 const Changes = z.object({
-  display_name: optional(z.string()),
-  summary: optional(z.string()),
-  owners: optional(names),
-  extra_perms: optional(entries),
+  display_name: optionalField(z.string()),
+  summary: optionalField(z.string()),
+  owners: optionalField(names),
+  extra_perms: optionalField(entries),
 });
 
 function toRecord({ deleted: _, extra, owners_implied: __, ...folder }: FolderRow) {
@@ -52,9 +52,9 @@ export const listFolders = operation({
   path: `${base}/list`,
   access: "member",
   summary: "List the folders that the caller may read",
-  query: z.object(paging),
+  query: z.object(pagingFields),
   responds: responds.json(z.array(FolderRecord)),
-  run: async (ctx, { query }) => takePage(await service.listFolders(ctx), query).map(toRecord),
+  run: async (ctx, { query }) => slicePage(await service.listFolders(ctx), query).map(toRecord),
 });
 
 export const listFolderNames = operation({
@@ -182,7 +182,7 @@ export const removeFolderOwner = operation({
   access: "author",
   scope: writes,
   summary: "Remove an owner of a folder; `write` is the right that they keep",
-  body: z.object({ owner: z.string(), write: optional(z.boolean()) }),
+  body: z.object({ owner: z.string(), write: optionalField(z.boolean()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "folder.remove_owner", action_kind: "Update" },
   run: async (ctx, { name, body }) => {

@@ -1,6 +1,6 @@
 /** Groups of the instance. Any user may read them; changing and exporting them requires a license. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { requireLicense } from "../../tenancy/license/service.ts";
 import * as service from "./instance-groups.ts";
@@ -20,11 +20,11 @@ const ExportedGroup = InstanceGroup.extend({
 
 const GivenGroup = z.object({
   name: z.string(),
-  summary: optional(z.string()),
-  emails: optional(z.array(z.string())),
-  id: optional(z.string()),
-  scim_display_name: optional(z.string()),
-  external_id: optional(z.string()),
+  summary: optionalField(z.string()),
+  emails: optionalField(z.array(z.string())),
+  id: optionalField(z.string()),
+  scim_display_name: optionalField(z.string()),
+  external_id: optionalField(z.string()),
 });
 
 const superAdmin = { access: "superAdmin" } as const;
@@ -62,7 +62,7 @@ const createInstanceGroup = operation({
   path: "/groups/create",
   summary:
     "Create a group of the instance: its members are in the group of that name in all their workspaces",
-  body: z.object({ name: z.string(), summary: optional(z.string()) }),
+  body: z.object({ name: z.string(), summary: optionalField(z.string()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
@@ -78,7 +78,7 @@ const updateInstanceGroup = operation({
   method: "POST",
   path: "/groups/update/{name}",
   summary: "Set the summary of a group of the instance",
-  body: z.object({ summary: optional(z.string()), new_summary: optional(z.string()) }),
+  body: z.object({ summary: optionalField(z.string()), new_summary: optionalField(z.string()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.update", action_kind: "Update" },
   run: async (ctx, { name, body }) => {

@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import {
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
-  takePage,
+  slicePage,
 } from "../../../platform/http/operation.ts";
 import * as service from "./groups.ts";
 
@@ -33,9 +33,9 @@ export const listGroups = operation({
   path: `${base}/list`,
   access: "member",
   summary: "List the groups of the workspace",
-  query: z.object(paging),
+  query: z.object(pagingFields),
   responds: responds.json(z.array(GroupRecord), "groups without their members"),
-  run: async (ctx, { query }) => takePage(await service.listGroups(ctx), query),
+  run: async (ctx, { query }) => slicePage(await service.listGroups(ctx), query),
 });
 
 const listGroupNames = operation({
@@ -69,7 +69,7 @@ export const createGroup = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Create a group; the caller becomes a member and manager of it",
-  body: z.object({ name: z.string(), summary: optional(z.string()) }),
+  body: z.object({ name: z.string(), summary: optionalField(z.string()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "group.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
@@ -85,7 +85,7 @@ export const updateGroup = operation({
   access: "author",
   scope: writes,
   summary: "Set the summary of a group: its managers only",
-  body: z.object({ summary: optional(z.string()) }),
+  body: z.object({ summary: optionalField(z.string()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "group.edit", action_kind: "Update" },
   run: async (ctx, { name, body }) => {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { requireNoTriggerToken } from "../../tenancy/tokens/scopes.ts";
@@ -24,9 +24,9 @@ export const updateMember = operation({
   access: "admin",
   summary: "Change a member's role; a disabled member loses all access to the workspace at once",
   body: z.object({
-    is_admin: optional(z.boolean()),
-    operator: optional(z.boolean()),
-    disabled: optional(z.boolean()),
+    is_admin: optionalField(z.boolean()),
+    operator: optionalField(z.boolean()),
+    disabled: optionalField(z.boolean()),
   }),
   responds: responds.text("confirmation"),
   audit: { operation: "users.update", action_kind: "Update" },

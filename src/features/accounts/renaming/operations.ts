@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { renameUser } from "./rename.ts";
 
-export const rename = operation({
+export const renameUserOperation = operation({
   name: "globalUserRename",
   method: "POST",
   path: "/users/rename/{email}",
@@ -17,4 +17,4 @@ export const rename = operation({
   },
 });
 
-export const renamingOperations: Operation[] = [rename];
+export const renamingOperations: Operation[] = [renameUserOperation];

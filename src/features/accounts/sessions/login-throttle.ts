@@ -12,7 +12,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { TooManyRequests } from "../../../lib/errors.ts";
 import { toNetwork } from "../../../lib/network.ts";
 import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
@@ -44,7 +44,7 @@ interface AttemptCounters {
 
 type AttemptWindows = Cache<AttemptWindow>;
 
-const attemptCounters = perApp<App, AttemptCounters>((app) => {
+const attemptCounters = memoizePerApp<App, AttemptCounters>((app) => {
   const windows = () => new Cache<AttemptWindow>({ max: MAX_TRACKED, now: () => app.clock().getTime() });
   return {
     places: windows(),

@@ -3,7 +3,7 @@
  * default password.
  */
 import { timingSafeEqual } from "node:crypto";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
 import { renderPage } from "../../../lib/text/html-page.ts";
@@ -20,7 +20,7 @@ interface SetupLink {
 }
 
 /** In memory only: a restart creates a new link. */
-const setupLink = perApp<App, SetupLink>(() => ({ token: undefined }));
+const setupLink = memoizePerApp<App, SetupLink>(() => ({ token: undefined }));
 
 /** Returns the path of the setup page, creating the link if needed; undefined once a user exists. */
 export async function createSetupLink(app: App): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
 } from "../../../platform/http/operation.ts";
@@ -12,10 +12,10 @@ import { TruncatedToken } from "../../tenancy/tokens/records.ts";
 import * as own from "../../tenancy/tokens/user-tokens.ts";
 
 const NewToken = z.object({
-  label: optional(z.string()),
-  expiration: optional(isoTimestamp),
-  scopes: optional(z.array(z.string())),
-  workspace_id: optional(z.string()),
+  label: optionalField(z.string()),
+  expiration: optionalField(isoTimestamp),
+  scopes: optionalField(z.array(z.string())),
+  workspace_id: optionalField(z.string()),
 });
 
 export const createToken = operation({
@@ -54,7 +54,7 @@ export const listTokens = operation({
   path: "/users/tokens/list",
   access: "user",
   summary: "List the tokens of the caller, or of another user (super admins), newest first",
-  query: z.object({ ...paging, ...owner, exclude_ephemeral: queryBoolean.default(false) }),
+  query: z.object({ ...pagingFields, ...owner, exclude_ephemeral: queryBoolean.default(false) }),
   responds: responds.json(z.array(TruncatedToken)),
   run: (ctx, { query }) => own.listTokens(ctx, query),
 });

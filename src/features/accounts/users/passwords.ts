@@ -1,6 +1,6 @@
 /** Password hashing with argon2id. */
 
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 
@@ -23,7 +23,7 @@ export function hashPassword(password: string, field = "password"): Promise<stri
 }
 
 /** A hash that no password matches, so that refusing an unknown e-mail takes as long as a wrong password. */
-const dummyHash = perApp<App, Promise<string>>(() => Bun.password.hash(crypto.randomUUID(), ARGON2ID));
+const dummyHash = memoizePerApp<App, Promise<string>>(() => Bun.password.hash(crypto.randomUUID(), ARGON2ID));
 
 /** Returns whether the password matches `hash`; takes the same time if `hash` is null. */
 export async function verifyPassword(app: App, password: string, hash: string | null): Promise<boolean> {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { renderMessagePage } from "../../../lib/text/html-page.ts";
 import { parseWorkspaceId } from "../../../lib/text/paths.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { parseWithSchema, readText } from "../../../platform/http/input.ts";
 import { aliasOperation, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { getClient } from "../connections/oauth-clients.ts";
@@ -30,7 +30,7 @@ const beginConnectChat = operation({
   access: "user",
   summary:
     "Send a browser to the chat product to connect it; `workspace` says to which one, else to the instance",
-  query: z.object({ workspace: optional(z.string()) }),
+  query: z.object({ workspace: optionalField(z.string()) }),
   responds: responds.raw("text/plain", "a redirect"),
   run: async (ctx, { query }) => {
     const client = getClient(ctx.app, CHAT_CLIENT, "connect");

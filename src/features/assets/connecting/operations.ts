@@ -4,7 +4,7 @@ import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { renderMessagePage } from "../../../lib/text/html-page.ts";
 import { parsePath, parseWorkspaceId } from "../../../lib/text/paths.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { parseWithSchema, readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { disconnectOauthAccount, findAccount, insertAccount } from "../connections/accounts.ts";
@@ -25,7 +25,7 @@ import {
 export const AuthorizationResponseBody = z.object({
   code: z.string(),
   state: z.string(),
-  iss: optional(z.string()),
+  iss: optionalField(z.string()),
 });
 
 const TokenResponse = z.object({
@@ -193,7 +193,7 @@ const createAccount = operation({
   access: "author",
   summary: "Store an account that variables can refer to; their values are then refreshed",
   body: z.object({
-    refresh_token: optional(z.string()),
+    refresh_token: optionalField(z.string()),
     expires_in: z.number().int().min(0).max(3_155_760_000),
     client: z.string(),
   }),

@@ -2,7 +2,7 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import type { Reader, Tx } from "../../../database/database.ts";
-import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
+import { decryptText, encryptText } from "../../../lib/crypto/seal.ts";
 import { Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type OauthAccount, oauthAccounts } from "../account-tables.ts";
@@ -17,12 +17,12 @@ import { revokeProviderToken } from "./oauth-protocol.ts";
 const TOKEN_PURPOSE = "oauth refresh token";
 
 export function encryptRefreshToken(app: App, token: string): string {
-  return encrypt(app.instanceKey, token, TOKEN_PURPOSE);
+  return encryptText(app.instanceKey, token, TOKEN_PURPOSE);
 }
 
 /** Returns the refresh token; undefined if there is none, or another instance key encrypted it. */
 export function decryptRefreshToken(app: App, { refresh_token }: OauthAccount): string | undefined {
-  return refresh_token === null ? undefined : decrypt(app.instanceKey, refresh_token, TOKEN_PURPOSE);
+  return refresh_token === null ? undefined : decryptText(app.instanceKey, refresh_token, TOKEN_PURPOSE);
 }
 
 /** Assumed lifetime of a token if the provider sends none: an hour, as is common. */

@@ -2,35 +2,35 @@
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { describeIssues } from "../../../lib/validation-messages.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Provider, WELL_KNOWN_PROVIDERS } from "./well-known-providers.ts";
 
 const ProviderConfig = z.looseObject({
-  issuer: optional(z.string()),
-  auth_url: optional(z.string()),
-  token_url: optional(z.string()),
-  userinfo_url: optional(z.string()),
-  revocation_url: optional(z.string()),
-  scopes: optional(z.array(z.string())),
-  extra_params: optional(z.record(z.string(), z.string())),
-  req_body_auth: optional(z.boolean()),
+  issuer: optionalField(z.string()),
+  auth_url: optionalField(z.string()),
+  token_url: optionalField(z.string()),
+  userinfo_url: optionalField(z.string()),
+  revocation_url: optionalField(z.string()),
+  scopes: optionalField(z.array(z.string())),
+  extra_params: optionalField(z.record(z.string(), z.string())),
+  req_body_auth: optionalField(z.boolean()),
 });
 
 const ClientConfig = z.looseObject({
   id: z.string().min(1),
-  secret: optional(z.string()),
-  display_name: optional(z.string()),
+  secret: optionalField(z.string()),
+  display_name: optionalField(z.string()),
   /** Issuer of an OpenID provider used for logins and connections, with endpoints from discovery. */
-  issuer: optional(z.string()),
+  issuer: optionalField(z.string()),
   /** Replaces `{tenant}` in the issuer of providers that have one per tenant. */
-  tenant: optional(z.string()),
+  tenant: optionalField(z.string()),
   /** E-mail domains that may log in; absent: all. */
-  allowed_domains: optional(z.array(z.string())),
+  allowed_domains: optionalField(z.array(z.string())),
   /** Whether a login creates unknown users. */
-  create_user: optional(z.boolean()),
-  login_config: optional(ProviderConfig),
-  connect_config: optional(ProviderConfig),
+  create_user: optionalField(z.boolean()),
+  login_config: optionalField(ProviderConfig),
+  connect_config: optionalField(ProviderConfig),
 });
 type ClientConfig = z.output<typeof ClientConfig>;
 

@@ -8,7 +8,7 @@
  */
 import { eq, lte } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
-import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
+import { decryptText, encryptText } from "../../../lib/crypto/seal.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -43,7 +43,7 @@ export function createState(
 ): { journey: OauthState; cookie: string } {
   const until = app.clock().getTime() + STATE_LIFETIME_S * 1000;
   const begun: OauthState = { ...journey, ...createAuthorizationSecrets(), until };
-  const sealed = Buffer.from(encrypt(app.instanceKey, JSON.stringify(begun), STATE_PURPOSE)).toString(
+  const sealed = Buffer.from(encryptText(app.instanceKey, JSON.stringify(begun), STATE_PURPOSE)).toString(
     "base64url",
   );
   return { journey: begun, cookie: formatStateCookie(app, begun, sealed, STATE_LIFETIME_S) };
@@ -75,7 +75,8 @@ export function readState(
   { kind, client, state }: Pick<OauthState, "kind" | "client" | "state">,
 ): OauthState {
   const value = readCookie(request, getStateCookieName(kind, client));
-  const text = value && decrypt(app.instanceKey, Buffer.from(value, "base64url").toString(), STATE_PURPOSE);
+  const text =
+    value && decryptText(app.instanceKey, Buffer.from(value, "base64url").toString(), STATE_PURPOSE);
   const journey = text ? (JSON.parse(text) as OauthState) : undefined;
   const isThis = journey?.kind === kind && journey.client === client && journey.state === state;
   if (!journey || !isThis || journey.until <= app.clock().getTime()) {

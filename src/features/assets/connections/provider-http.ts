@@ -1,7 +1,7 @@
 /** HTTP requests to OAuth providers: endpoints, limits, and conversion of errors. */
 import * as oauth from "oauth4webapi";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, SvcError, Unavailable } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { allowConfiguredUrls } from "../../../platform/outgoing/configured-targets.ts";
@@ -70,7 +70,7 @@ export async function fetchProvider(
 }
 
 const MAX_CACHED_PROVIDERS = 1_000;
-const discoveryCache = perApp(
+const discoveryCache = memoizePerApp(
   (app: App) =>
     new Cache<oauth.AuthorizationServer>({
       max: MAX_CACHED_PROVIDERS,

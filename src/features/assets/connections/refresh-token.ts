@@ -5,8 +5,8 @@
  */
 import { and, eq, isNull, lte, or } from "drizzle-orm";
 import { isOutage } from "../../../database/failure.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
-import { type Backoff, retry } from "../../../lib/async/retry.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
+import { type Backoff, retryWithBackoff } from "../../../lib/async/retry.ts";
 import { sleep, withTimeout } from "../../../lib/async/sleep.ts";
 import { BadRequest, SvcError, Unavailable } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
@@ -66,7 +66,7 @@ function isStale({ expires_at, lifetime_s }: OauthAccount, now: Date): boolean {
   return expires_at.getTime() - now.getTime() <= ahead_s * 1000;
 }
 
-const runningRefreshes = perApp<App, Map<number, Promise<void>>>(() => new Map());
+const runningRefreshes = memoizePerApp<App, Map<number, Promise<void>>>(() => new Map());
 
 /**
  * Refreshes the account's token, or joins a running refresh.
@@ -91,7 +91,7 @@ export function refreshAccountToken(
   return answered;
 }
 
-const refreshWaiters = perApp<App, Map<string, Set<() => void>>>(() => new Map());
+const refreshWaiters = memoizePerApp<App, Map<string, Set<() => void>>>(() => new Map());
 
 /** Wakes everybody waiting for the account's refresh, on all servers. */
 const notifyRefreshed = defineInvalidation("oauth refresh", {
@@ -194,7 +194,7 @@ async function storeWithRetry(
       { account: account.id, error: String(error) },
       "a refreshed OAuth token waits for the database",
     );
-  await retry({ backoff: STORE_BACKOFF, isRetryable, onRetry }, () =>
+  await retryWithBackoff({ backoff: STORE_BACKOFF, isRetryable, onRetry }, () =>
     storeTokens(app, account, holder, tokens),
   );
 }

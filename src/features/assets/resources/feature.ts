@@ -1,4 +1,4 @@
-import { asPathTable } from "../../../database/path-table.ts";
+import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { resources, resourceTypes } from "../resource-tables.ts";
 import { resourceSections } from "./archive.ts";
@@ -14,7 +14,7 @@ export const feature = defineFeature({
   itemKinds: [
     {
       kind: "resource",
-      table: asPathTable(resources, "extra_perms"),
+      table: toPathTable(resources, "extra_perms"),
       updateEvent: { type: "UpdateResource" },
     },
   ],

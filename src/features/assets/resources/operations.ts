@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
   toLimitOffset,
@@ -32,10 +32,10 @@ const CreateResource = z.object({
 });
 
 const EditResource = z.object({
-  path: optional(z.string()),
-  value: optional(z.unknown()),
-  resource_type: optional(z.string()),
-  description: optional(z.string()),
+  path: optionalField(z.string()),
+  value: optionalField(z.unknown()),
+  resource_type: optionalField(z.string()),
+  description: optionalField(z.string()),
 });
 
 const Resource = z
@@ -176,7 +176,7 @@ export const listResources = operation({
   access: "member",
   summary: "List the resources the caller may read, without their values",
   query: z.object({
-    ...paging,
+    ...pagingFields,
     resource_type: z.string().optional(),
     resource_type_exclude: z.string().optional(),
     path_start: z.string().optional(),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import type { ResourceType as ResourceTypeRow } from "../resource-tables.ts";
@@ -10,22 +10,22 @@ const base = "/w/{workspace}/resources" as const;
 
 const EditResourceType = keepUnknownFields(
   z.object({
-    schema: optional(z.unknown()),
-    description: optional(z.string()),
-    format_extension: optional(z.string()),
-    is_fileset: optional(z.boolean()),
+    schema: optionalField(z.unknown()),
+    description: optionalField(z.string()),
+    format_extension: optionalField(z.string()),
+    is_fileset: optionalField(z.boolean()),
   }),
 );
 
 const CreateResourceType = keepUnknownFields(
   z.object({
     name: z.string(),
-    schema: optional(z.unknown()),
+    schema: optionalField(z.unknown()),
     description: z
       .string()
       .nullish()
       .transform((text) => text ?? ""),
-    format_extension: optional(z.string()),
+    format_extension: optionalField(z.string()),
     is_fileset: z
       .boolean()
       .nullish()

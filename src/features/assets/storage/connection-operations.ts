@@ -1,7 +1,7 @@
 /** Operations that give scripts direct access to the workspace's bucket. */
 
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
 import { SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
 import { getStorageEndpoint, S3Resource } from "../../tenancy/workspaces/storage-records.ts";
@@ -9,7 +9,7 @@ import { readBucketForCaller } from "./service.ts";
 
 const base = "/w/{workspace}/job_helpers/v2" as const;
 
-const Choice = z.object({ s3_resource_path: optional(z.string()), storage: optional(z.string()) });
+const Choice = z.object({ s3_resource_path: optionalField(z.string()), storage: optionalField(z.string()) });
 
 /** Reading the bucket's keys from a secret leaves an audit row. */
 const common = {

@@ -1,6 +1,6 @@
 /** Operations that sign links to stored files, and serve files by such links. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { createDownloadResponse } from "./download.ts";
 import { requireValidLink, signLink } from "./links.ts";
@@ -9,7 +9,7 @@ import { DEFAULT_STORAGE, openConfiguredStore, requireNoOperator } from "./servi
 
 const MAX_LINKS = 1000;
 
-const StoredObject = z.looseObject({ s3: z.string(), storage: optional(z.string()) });
+const StoredObject = z.looseObject({ s3: z.string(), storage: optionalField(z.string()) });
 
 export const signObjects = operation({
   name: "signS3Objects",
@@ -22,7 +22,7 @@ export const signObjects = operation({
   body: z.object({
     s3_objects: z.array(StoredObject).max(MAX_LINKS),
     /** Clamped to 60 to 604800. */
-    expiry_secs: optional(z.number().int()),
+    expiry_secs: optionalField(z.number().int()),
   }),
   responds: responds.json(
     z.array(StoredObject.extend({ presigned: z.string() })),

@@ -2,7 +2,7 @@
 
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, Forbidden, NotFound, SvcError } from "../../../lib/errors.ts";
 import { describeIssues } from "../../../lib/validation-messages.ts";
 import type { App, WorkspaceContext, WorkspaceScope } from "../../../platform/app/context.ts";
@@ -30,7 +30,9 @@ export const DEFAULT_STORAGE = "_default_";
 const STORAGE_NAME = /^[\w-]{1,50}$/;
 
 /** Removes unfinished uploads at the first use. Only one process uses the data directory, so none of them is active. */
-const startupCleanup = perApp<App, Promise<void>>((app) => removeUnfinishedUploads(getStorageDirectory(app)));
+const startupCleanup = memoizePerApp<App, Promise<void>>((app) =>
+  removeUnfinishedUploads(getStorageDirectory(app)),
+);
 
 /** Reads the workspace's storage settings; null if there are none. */
 export async function readStorageSettings(ctx: WorkspaceScope): Promise<LargeFileStorage | null> {

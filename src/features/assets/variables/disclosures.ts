@@ -4,7 +4,7 @@
  */
 
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Variable } from "../variable-tables.ts";
 
@@ -12,7 +12,7 @@ import type { Variable } from "../variable-tables.ts";
 const MAX_CACHED = 10_000;
 
 /** The decrypted ciphertext, by job and path. */
-const disclosedSecrets = perApp((_: App) => new Cache<string>({ max: MAX_CACHED }));
+const disclosedSecrets = memoizePerApp((_: App) => new Cache<string>({ max: MAX_CACHED }));
 
 const cacheKey = (job_id: string, { path }: Variable) => `${job_id} ${path}`;
 

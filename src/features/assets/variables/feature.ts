@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { asPathTable } from "../../../database/path-table.ts";
+import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { variables } from "../variable-tables.ts";
 import { variableSection } from "./archive.ts";
@@ -14,7 +14,7 @@ export const feature = defineFeature({
   itemKinds: [
     {
       kind: "variable",
-      table: asPathTable(variables, "extra_perms"),
+      table: toPathTable(variables, "extra_perms"),
       updateEvent: { type: "UpdateVariable" },
     },
   ],

@@ -1,6 +1,6 @@
 /** Masks a secret in the logs of a job, on whichever server the job runs. */
 
-import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
+import { decryptText, encryptText } from "../../../lib/crypto/seal.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineQuery } from "../../../platform/cluster/request-reply.ts";
 
@@ -11,7 +11,7 @@ const MASKED = "masked";
 const secretPurpose = (job_id: string) => `secret told to job ${job_id}`;
 
 const queryMask = defineQuery<[job_id: string, sealed: string]>("mask", (app, job_id, sealed) => {
-  const secret = decrypt(app.instanceKey, sealed, secretPurpose(job_id));
+  const secret = decryptText(app.instanceKey, sealed, secretPurpose(job_id));
   return secret !== undefined && app.runner.maskSecret(job_id, secret) ? MASKED : undefined;
 });
 
@@ -23,5 +23,7 @@ const queryMask = defineQuery<[job_id: string, sealed: string]>("mask", (app, jo
 export async function maskInJob(app: App, job_id: string, secret: string): Promise<boolean> {
   if (app.runner.maskSecret(job_id, secret)) return true;
   if (!app.db.channel || Buffer.byteLength(secret) > MAX_SECRET_BYTES) return false;
-  return (await queryMask(app, job_id, encrypt(app.instanceKey, secret, secretPurpose(job_id)))) === MASKED;
+  return (
+    (await queryMask(app, job_id, encryptText(app.instanceKey, secret, secretPurpose(job_id)))) === MASKED
+  );
 }

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
 } from "../../../platform/http/operation.ts";
@@ -22,18 +22,18 @@ const CreateVariable = keepUnknownFields(
     value: z.string(),
     is_secret: z.boolean(),
     description: z.string().default(""),
-    account: optional(z.number().int()),
-    is_oauth: optional(z.boolean()),
-    expires_at: optional(isoTimestamp),
+    account: optionalField(z.number().int()),
+    is_oauth: optionalField(z.boolean()),
+    expires_at: optionalField(isoTimestamp),
   }),
 );
 
 const EditVariable = keepUnknownFields(
   z.object({
-    path: optional(z.string()),
-    value: optional(z.string()),
-    is_secret: optional(z.boolean()),
-    description: optional(z.string()),
+    path: optionalField(z.string()),
+    value: optionalField(z.string()),
+    is_secret: optionalField(z.boolean()),
+    description: optionalField(z.string()),
   }),
   ["account", "is_oauth", "expires_at"],
 );
@@ -190,7 +190,7 @@ export const listVariables = operation({
   path: `${base}/list`,
   access: "member",
   summary: "List the variables the caller may read; values of secrets stay hidden",
-  query: z.object({ ...paging, path_start: z.string().optional() }),
+  query: z.object({ ...pagingFields, path_start: z.string().optional() }),
   responds: responds.json(z.array(ListableVariable)),
   run: async (ctx, { query }) => {
     const rows = await service.listVariables(ctx, query);

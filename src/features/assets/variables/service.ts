@@ -1,6 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, isNull, or } from "drizzle-orm";
 import { startsWith } from "../../../database/conditions.ts";
-import { type Reader, statement, type Tx } from "../../../database/database.ts";
+import { prepareStatement, type Reader, type Tx } from "../../../database/database.ts";
 import { sql } from "../../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
@@ -61,7 +61,7 @@ interface RawVariable
 }
 
 /** A prepared statement, since jobs read variables often. */
-const byPathStatement = statement<{ workspace_id: string; path: string }, RawVariable[]>((q) =>
+const byPathStatement = prepareStatement<{ workspace_id: string; path: string }, RawVariable[]>((q) =>
   q
     .select()
     .from(variables)

@@ -1,4 +1,4 @@
-import { asPathTable } from "../../../database/path-table.ts";
+import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { appSection } from "./archive.ts";
 import { appBundleOperations } from "./bundle-operations.ts";
@@ -16,9 +16,9 @@ export const feature = defineFeature({
     "raw-operations.ts": rawAppOperations,
   },
   itemKinds: [
-    { kind: "app", table: asPathTable(apps, "extra_perms"), updateEvent: { type: "UpdateApp" } },
+    { kind: "app", table: toPathTable(apps, "extra_perms"), updateEvent: { type: "UpdateApp" } },
     // Clients do not distinguish raw apps.
-    { kind: "raw_app", table: asPathTable(rawApps, "extra_perms"), countedAs: "apps" },
+    { kind: "raw_app", table: toPathTable(rawApps, "extra_perms"), countedAs: "apps" },
   ],
   usernameColumns: [appVersions.created_by],
   mentioningJson: [

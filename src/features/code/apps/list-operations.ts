@@ -6,7 +6,7 @@ import { readableBy } from "../../../platform/access/permissions.ts";
 import {
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
   toLimitOffset,
@@ -39,7 +39,7 @@ const listApps = operation({
   access: "member",
   summary: "List apps, most recently deployed first",
   query: z.object({
-    ...paging,
+    ...pagingFields,
     order_desc: queryBoolean.default(true),
     created_by: z.string().optional(),
     path_start: z.string().optional(),

@@ -1,6 +1,6 @@
 /** Operations on apps: user-made pages with versions, and a policy that says who may run what. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { deleteIfExists } from "../../../platform/access/deletion.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
@@ -125,7 +125,7 @@ const updateAppHistory = operation({
   path: `${base}/history_update/a/{id}/v/{version}`,
   access: "author",
   summary: "Set the deployment message of a version",
-  body: z.object({ deployment_msg: optional(z.string()) }),
+  body: z.object({ deployment_msg: optionalField(z.string()) }),
   responds: responds.text("confirmation"),
   audit: updates,
   run: async (ctx, { id, version, body }) => {

@@ -1,6 +1,6 @@
 /** The policy of an app: which runnables its components may run, with whose rights and with which inputs. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 
 /**
  * The rights a component runs with. `viewer`: the person viewing the app. `publisher`: its deployer, for logged-in
@@ -13,22 +13,22 @@ const Inputs = z.record(z.string(), z.unknown());
 /** The restrictions of one runnable, by `<component>:<runnable>`. */
 const Triggerable = z.looseObject({
   /** Fixed inputs, which override those of the caller. */
-  static_inputs: optional(Inputs),
+  static_inputs: optionalField(Inputs),
   /** The allowed values of an input. */
-  one_of_inputs: optional(z.record(z.string(), z.array(z.unknown()))),
+  one_of_inputs: optionalField(z.record(z.string(), z.array(z.unknown()))),
   /** Inputs in which the caller may reference a resource they can read. */
-  allow_user_resources: optional(z.array(z.string())),
+  allow_user_resources: optionalField(z.array(z.string())),
 });
 export type Triggerable = z.output<typeof Triggerable>;
 
 export const Policy = z.looseObject({
   /** The older form: static inputs by runnable, or by `<component>:<runnable>`. */
-  triggerables: optional(z.record(z.string(), Inputs)),
-  triggerables_v2: optional(z.record(z.string(), Triggerable)),
-  s3_inputs: optional(z.array(z.unknown())),
+  triggerables: optionalField(z.record(z.string(), Inputs)),
+  triggerables_v2: optionalField(z.record(z.string(), Triggerable)),
+  s3_inputs: optionalField(z.array(z.unknown())),
   execution_mode: ExecutionMode.default("viewer"),
-  on_behalf_of: optional(z.string()),
-  on_behalf_of_email: optional(z.string()),
+  on_behalf_of: optionalField(z.string()),
+  on_behalf_of_email: optionalField(z.string()),
 });
 export type Policy = z.output<typeof Policy>;
 

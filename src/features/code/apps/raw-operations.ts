@@ -5,14 +5,14 @@ import { startsWith } from "../../../database/conditions.ts";
 import type { Reader } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
   toLimitOffset,
@@ -69,9 +69,9 @@ export const updateRawApp = operation({
   access: "author",
   summary: "Update or rename a raw app",
   body: z.object({
-    path: optional(z.string()),
-    value: optional(z.string()),
-    summary: optional(z.string()),
+    path: optionalField(z.string()),
+    value: optionalField(z.string()),
+    summary: optionalField(z.string()),
   }),
   responds: responds.text("path of the app"),
   audit: { operation: "apps.update", action_kind: "Update" },
@@ -112,7 +112,7 @@ const listRawApps = operation({
   access: "member",
   summary: "List raw apps, most recently updated first",
   query: z.object({
-    ...paging,
+    ...pagingFields,
     order_desc: queryBoolean.default(true),
     path_start: z.string().optional(),
     path_exact: z.string().optional(),

@@ -1,6 +1,6 @@
 /** Schemas of apps in the HTTP interface. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { ExecutionMode, Policy } from "./policy.ts";
 
@@ -13,20 +13,20 @@ export const NewApp = z.object({
   value,
   summary: z.string().default(""),
   policy: Policy,
-  draft_only: optional(z.boolean()),
-  deployment_message: optional(z.string()),
-  custom_path: optional(z.string()),
+  draft_only: optionalField(z.boolean()),
+  deployment_message: optionalField(z.string()),
+  custom_path: optionalField(z.string()),
 });
 export type NewApp = z.output<typeof NewApp>;
 
 /** Absent fields stay unchanged; an empty `custom_path` removes it. */
 export const EditApp = z.object({
-  path: optional(z.string()),
-  value: optional(value),
-  summary: optional(z.string()),
-  policy: optional(Policy),
-  deployment_message: optional(z.string()),
-  custom_path: optional(z.string()),
+  path: optionalField(z.string()),
+  value: optionalField(value),
+  summary: optionalField(z.string()),
+  policy: optionalField(Policy),
+  deployment_message: optionalField(z.string()),
+  custom_path: optionalField(z.string()),
 });
 export type EditApp = z.output<typeof EditApp>;
 

@@ -1,7 +1,7 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 import type { Policy } from "./policy.ts";
 
-const { table, text, integer, boolean, timestamp, json, serial, index, uniqueIndex, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, json, serial, index, uniqueIndex, primaryKey } = tableKit;
 
 /** The built page: JavaScript and CSS. */
 export interface Bundle {

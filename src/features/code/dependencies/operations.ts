@@ -5,7 +5,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { DEPENDENCY_FILES, type DependencyLanguage } from "./dependency-files.ts";
@@ -19,7 +19,7 @@ const writes = { domain: "workspaces", action: "write" } as const;
 
 const language = z.enum(Object.keys(DEPENDENCY_FILES) as [DependencyLanguage, ...DependencyLanguage[]]);
 const name = z.string().regex(/^[\w-]{1,100}$/, "must have 1 to 100 letters, digits, _ and -");
-const named = z.object({ name: optional(name) });
+const named = z.object({ name: optionalField(name) });
 type Named = z.output<typeof named>;
 
 const Dependencies = z
@@ -72,9 +72,9 @@ export const createWorkspaceDependencies = operation({
   summary: "Store a list of packages of the workspace, replacing an earlier one",
   body: z.object({
     language,
-    name: optional(name),
+    name: optionalField(name),
     content: z.string(),
-    description: optional(z.string()),
+    description: optionalField(z.string()),
   }),
   responds: responds.created("confirmation"),
   audit: { operation: "workspace_dependencies.create", action_kind: "Create" },

@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, timestamp, primaryKey } = kit;
+const { table, text, timestamp, primaryKey } = tableKit;
 
 /** Workspace dependencies, such as a `requirements.in`; only the newest text is stored. */
 export const workspaceDependencies = table(

@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, timestamp, json, primaryKey } = kit;
+const { table, text, timestamp, json, primaryKey } = tableKit;
 
 /** Drafts, one per kind, path and person. */
 export const drafts = table(

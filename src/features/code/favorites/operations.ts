@@ -19,7 +19,7 @@ const starItem = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "favorites.star", action_kind: "Create" },
   run: async (ctx, { body: { path, favorite_kind: kind } }) => {
-    await service.star(ctx, { kind, path });
+    await service.starItem(ctx, { kind, path });
     return `starred ${kind} ${path}`;
   },
 });
@@ -34,7 +34,7 @@ const unstarItem = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "favorites.unstar", action_kind: "Delete" },
   run: async (ctx, { body: { path, favorite_kind: kind } }) => {
-    await service.unstar(ctx, { kind, path });
+    await service.unstarItem(ctx, { kind, path });
     return `unstarred ${kind} ${path}`;
   },
 });

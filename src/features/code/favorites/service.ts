@@ -16,7 +16,7 @@ const whereFavorite = ({ workspace_id, email }: Member, kind: FavoriteKind) =>
   and(eq(favorites.workspace_id, workspace_id), eq(favorites.email, email), eq(favorites.kind, kind));
 
 /** Stars an item. @throws NotFound, also if the caller may not read it */
-export async function star(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<void> {
+export async function starItem(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<void> {
   const { member } = ctx.caller;
   const { workspace_id, email } = member;
   const entries = await findAcl(ctx.app.db.read, listItemKinds(ctx.app).get(kind), workspace_id, path);
@@ -28,7 +28,7 @@ export async function star(ctx: WorkspaceContext, { kind, path }: Favorite): Pro
   });
 }
 
-export async function unstar(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<void> {
+export async function unstarItem(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<void> {
   await ctx.write({ resource: path, parameters: { kind } }, async (tx) => {
     await tx.delete(favorites).where(and(whereFavorite(ctx.caller.member, kind), eq(favorites.path, path)));
   });

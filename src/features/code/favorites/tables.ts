@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, primaryKey } = kit;
+const { table, text, primaryKey } = tableKit;
 
 /** Items starred by members. */
 export const favorites = table(

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ExpressionError, ExpressionSyntaxError } from "../../../engines/expressions/error.ts";
 import { checkExpression, evaluateExpression } from "../../../engines/expressions/evaluate.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { Conflict, TooManyRequests } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
@@ -31,7 +31,7 @@ const functions = { variable: createUnavailable("variable"), resource: createUna
 
 /** Maximum number of concurrent evaluations per user, because flow runs use the same threads. */
 const MAX_AT_ONCE = 4;
-const evaluating = perApp<App, Map<string, number>>(() => new Map());
+const evaluating = memoizePerApp<App, Map<string, number>>(() => new Map());
 
 /** Takes one of the caller's evaluation slots; disposing of the result gives it back. @throws TooManyRequests */
 function takeTurn(app: App, email: string): Disposable {

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { asPathTable } from "../../../database/path-table.ts";
+import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { flowSection } from "./archive.ts";
 import { flowCheckOperations } from "./check-operations.ts";
@@ -22,7 +22,7 @@ export const feature = defineFeature({
   itemKinds: [
     {
       kind: "flow",
-      table: asPathTable(flows, "extra_perms"),
+      table: toPathTable(flows, "extra_perms"),
       listed: eq(flows.archived, false),
       updateEvent: { type: "UpdateFlow" },
       invalidate: invalidateFlow,

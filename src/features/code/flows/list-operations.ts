@@ -6,7 +6,7 @@ import { readableBy } from "../../../platform/access/permissions.ts";
 import {
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
   toLimitOffset,
@@ -46,7 +46,7 @@ export const listFlows = operation({
   access: "member",
   summary: "List flows, most recently deployed first",
   query: z.object({
-    ...paging,
+    ...pagingFields,
     order_desc: queryBoolean.default(true),
     created_by: z.string().optional(),
     path_start: z.string().optional(),

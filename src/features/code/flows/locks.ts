@@ -2,7 +2,7 @@
 import { and, eq, isNull, lt, or } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { isLanguage } from "../../../engines/languages/languages.ts";
-import { analyseScript, findUsableLock, locksNothing } from "../../../engines/languages/reading/analyse.ts";
+import { analyseScript, findUsableLock, isEmptyLock } from "../../../engines/languages/reading/analyse.ts";
 import type { Language, ScriptAnalysis } from "../../../engines/languages/types.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { copyJson } from "../../../lib/json/json.ts";
@@ -74,7 +74,7 @@ export async function fillLocks(
     });
     if (found === undefined) complete = false;
     // It means the same as "", and is returned as it was sent.
-    else if (found !== "" || !locksNothing(script.lock)) script.lock = found;
+    else if (found !== "" || !isEmptyLock(script.lock)) script.lock = found;
   }
   return { value: filled, complete };
 }

@@ -1,6 +1,6 @@
 /** Schemas of flows in the HTTP interface. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { OpenFlowValue } from "./value/open-flow.ts";
@@ -13,17 +13,17 @@ const FlowFields = z.object({
     .nullish()
     .transform((text) => text ?? ""),
   value: OpenFlowValue,
-  schema: optional(z.record(z.string(), z.unknown())),
-  tag: optional(z.string()),
-  priority: optional(z.number().int().min(0).max(100)),
-  timeout: optional(z.number().int().min(0)),
-  ws_error_handler_muted: optional(z.boolean()),
-  dedicated_worker: optional(z.boolean()),
-  visible_to_runner_only: optional(z.boolean()),
-  on_behalf_of_email: optional(z.string()),
-  draft_only: optional(z.boolean()),
-  deployment_message: optional(z.string()),
-  parent_version: optional(
+  schema: optionalField(z.record(z.string(), z.unknown())),
+  tag: optionalField(z.string()),
+  priority: optionalField(z.number().int().min(0).max(100)),
+  timeout: optionalField(z.number().int().min(0)),
+  ws_error_handler_muted: optionalField(z.boolean()),
+  dedicated_worker: optionalField(z.boolean()),
+  visible_to_runner_only: optionalField(z.boolean()),
+  on_behalf_of_email: optionalField(z.string()),
+  draft_only: optionalField(z.boolean()),
+  deployment_message: optionalField(z.string()),
+  parent_version: optionalField(
     z.number().int().describe("`version_id` that the change is based on: rejected if it is not the newest"),
   ),
 });

@@ -1,8 +1,8 @@
-import { kit, sql } from "../../../database/kit.ts";
+import { sql, tableKit } from "../../../database/kit.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
 import type { StoredFlow } from "./value/walk-steps.ts";
 
-const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey } = tableKit;
 
 /** One row per path: fields that do not depend on the version, and which version runs. */
 export const flows = table(

@@ -4,7 +4,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import type { FlowValue } from "../../../engines/flow-engine/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import { BeingPrepared, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -45,7 +45,7 @@ export interface DeployedFlow {
 
 const MAX_CACHED = 1_000;
 
-const flowCaches = perApp((_: App) => ({
+const flowCaches = memoizePerApp((_: App) => ({
   byPath: new Cache<DeployedFlow>({ max: MAX_CACHED }),
   byVersion: new Cache<DeployedFlow>({ max: MAX_CACHED }),
   /** Steps of running versions; immutable. */

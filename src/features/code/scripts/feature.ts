@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { asPathTable } from "../../../database/path-table.ts";
+import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { scriptSection } from "./archive.ts";
 import { scriptCodeOperations } from "./code-operations.ts";
@@ -24,7 +24,7 @@ export const feature = defineFeature({
   itemKinds: [
     {
       kind: "script",
-      table: asPathTable(scripts, "extra_perms"),
+      table: toPathTable(scripts, "extra_perms"),
       live: eq(scripts.deleted, false),
       listed: and(eq(scripts.deleted, false), eq(scripts.archived, false)),
       updateEvent: { type: "UpdateScript", version: { hash: scripts.hash, seq: scripts.seq } },

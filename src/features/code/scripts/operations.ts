@@ -6,7 +6,7 @@ import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
   toLimitOffset,
@@ -80,7 +80,7 @@ export const listScripts = operation({
   access: "member",
   summary: "List the newest version of each script",
   query: z.object({
-    ...paging,
+    ...pagingFields,
     order_desc: queryBoolean.default(true),
     created_by: z.string().optional(),
     path_start: z.string().optional(),

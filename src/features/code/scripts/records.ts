@@ -1,7 +1,7 @@
 /** Schemas of scripts in the HTTP interface. */
 import { z } from "zod";
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { SIGNATURE_SCHEMES, signsTimestamp } from "./signature-rule.ts";
@@ -13,8 +13,10 @@ export const SignatureRuleSchema = z
   .object({
     scheme: z.enum(SIGNATURE_SCHEMES),
     secret: z.string().min(1, "must be the path of the variable that holds the shared secret"),
-    header: optional(z.string().regex(HEADER_NAME_PATTERN, "must be the name of a header (RFC 9110 §5.1)")),
-    tolerance_s: optional(z.number().int().min(1)),
+    header: optionalField(
+      z.string().regex(HEADER_NAME_PATTERN, "must be the name of a header (RFC 9110 §5.1)"),
+    ),
+    tolerance_s: optionalField(z.number().int().min(1)),
   })
   .superRefine(({ scheme, header, tolerance_s }, issues) => {
     const refuse = (field: string, message: string) =>
@@ -32,40 +34,42 @@ export const SignatureRuleSchema = z
 
 export const ScriptFields = z.object({
   path: z.string(),
-  parent_hash: optional(z.string()),
+  parent_hash: optionalField(z.string()),
   summary: z.string().default(""),
   description: z.string().default(""),
   content: z.string(),
-  schema: optional(z.record(z.string(), z.unknown())),
+  schema: optionalField(z.record(z.string(), z.unknown())),
   language: z.enum(LANGUAGES, {
     error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${LANGUAGES.join(", ")}`,
   }),
-  kind: optional(z.enum(["script", "failure", "trigger", "command", "approval", "preprocessor"])),
-  is_template: optional(z.boolean()),
-  lock: optional(z.string().or(z.array(z.string()).transform((lines) => lines.join("\n")))),
-  tag: optional(z.string()),
-  envs: optional(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*=/, "must be KEY=value pairs"))),
-  concurrent_limit: optional(z.number().int().min(0)),
-  concurrency_time_window_s: optional(z.number().int().min(0)),
-  concurrency_key: optional(z.string()),
-  cache_ttl: optional(z.number().min(0)),
-  timeout: optional(z.number().int().min(0)),
-  priority: optional(z.number().int().min(0).max(100)),
-  delete_after_use: optional(z.boolean()),
-  dedicated_worker: optional(z.boolean()),
-  restart_unless_cancelled: optional(z.boolean()),
-  visible_to_runner_only: optional(z.boolean()),
-  ws_error_handler_muted: optional(z.boolean()),
-  isolation: optional(z.enum(["shared", "fresh"])),
-  memory_mb: optional(z.number().int().min(64, "must be 64 MB or more: the runtime itself takes about 40")),
-  validate: optional(z.boolean()),
-  no_main_func: optional(z.boolean()),
-  has_preprocessor: optional(z.boolean()),
-  signature: optional(SignatureRuleSchema),
-  on_behalf_of_email: optional(z.string()),
-  draft_only: optional(z.boolean()),
-  deployment_message: optional(z.string()),
-  codebase: optional(z.string()),
+  kind: optionalField(z.enum(["script", "failure", "trigger", "command", "approval", "preprocessor"])),
+  is_template: optionalField(z.boolean()),
+  lock: optionalField(z.string().or(z.array(z.string()).transform((lines) => lines.join("\n")))),
+  tag: optionalField(z.string()),
+  envs: optionalField(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*=/, "must be KEY=value pairs"))),
+  concurrent_limit: optionalField(z.number().int().min(0)),
+  concurrency_time_window_s: optionalField(z.number().int().min(0)),
+  concurrency_key: optionalField(z.string()),
+  cache_ttl: optionalField(z.number().min(0)),
+  timeout: optionalField(z.number().int().min(0)),
+  priority: optionalField(z.number().int().min(0).max(100)),
+  delete_after_use: optionalField(z.boolean()),
+  dedicated_worker: optionalField(z.boolean()),
+  restart_unless_cancelled: optionalField(z.boolean()),
+  visible_to_runner_only: optionalField(z.boolean()),
+  ws_error_handler_muted: optionalField(z.boolean()),
+  isolation: optionalField(z.enum(["shared", "fresh"])),
+  memory_mb: optionalField(
+    z.number().int().min(64, "must be 64 MB or more: the runtime itself takes about 40"),
+  ),
+  validate: optionalField(z.boolean()),
+  no_main_func: optionalField(z.boolean()),
+  has_preprocessor: optionalField(z.boolean()),
+  signature: optionalField(SignatureRuleSchema),
+  on_behalf_of_email: optionalField(z.string()),
+  draft_only: optionalField(z.boolean()),
+  deployment_message: optionalField(z.string()),
+  codebase: optionalField(z.string()),
 });
 export const NewScript = keepUnknownFields(ScriptFields);
 /** May contain a bundle, built by a client, that runs instead of the content. */

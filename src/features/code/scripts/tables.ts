@@ -1,8 +1,8 @@
-import { kit, sql } from "../../../database/kit.ts";
+import { sql, tableKit } from "../../../database/kit.ts";
 import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import type { SignatureSettings } from "./signature-rule.ts";
 
-const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey, uniqueIndex } = kit;
+const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey, uniqueIndex } = tableKit;
 
 /** The exact version of another script that a version imports. */
 export interface PinnedImport {

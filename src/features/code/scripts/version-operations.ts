@@ -2,7 +2,7 @@
 import { and, asc, desc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { Member } from "../../../platform/app/context.ts";
 import {
@@ -65,7 +65,7 @@ const updateScriptHistory = operation({
   path: `${base}/history_update/h/{hash}/p/{path}`,
   access: "author",
   summary: "Set the deployment message of a version",
-  body: optionalBody(z.object({ deployment_msg: optional(z.string()) })),
+  body: optionalBody(z.object({ deployment_msg: optionalField(z.string()) })),
   responds: responds.text("confirmation"),
   audit: { operation: "scripts.update", action_kind: "Update" },
   run: async (ctx, { workspace, hash, path, body }) => {

@@ -6,7 +6,7 @@ import type { RunnableLanguage } from "../../../engines/languages/languages.ts";
 import { findRuntimeOfCode } from "../../../engines/languages/programs/table.ts";
 import type { ImportedScript, RunnableVersion } from "../../../engines/runner/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import { BeingPrepared, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -48,7 +48,7 @@ export interface DeployedScript {
 
 const MAX_CACHED = 10_000;
 
-const scriptCaches = perApp((_: App) => ({
+const scriptCaches = memoizePerApp((_: App) => ({
   byPath: new Cache<DeployedScript>({ max: MAX_CACHED }),
   byHash: new Cache<DeployedScript>({ max: MAX_CACHED }),
 }));

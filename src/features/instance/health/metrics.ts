@@ -7,7 +7,7 @@
  */
 import { readdir } from "node:fs/promises";
 import { count, lte, type SQL, sql } from "drizzle-orm";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { withTimeout } from "../../../lib/async/sleep.ts";
 import type { Histogram } from "../../../lib/logging/meters.ts";
 import {
@@ -34,7 +34,7 @@ const createTimeoutError = () => new Error("the database does not answer");
 
 type DefinedMetric = Omit<Metric, "samples"> & { read: ReadFigures };
 
-const definedMetrics = perApp<App, DefinedMetric[]>((app) => {
+const definedMetrics = memoizePerApp<App, DefinedMetric[]>((app) => {
   const defined: DefinedMetric[] = [];
   const define: DefineMetric = (type, name, help, read) => defined.push({ type, name, help, read });
   defineRequestMetrics(app, define);

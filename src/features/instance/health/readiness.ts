@@ -7,7 +7,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Dialect } from "../../../database/kit.ts";
 import { findMigrationDrift, type MigrationDrift } from "../../../database/migrations/migrate.ts";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { withTimeout } from "../../../lib/async/sleep.ts";
 import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -35,7 +35,7 @@ export interface Readiness {
   checks: ReadinessCheck[];
 }
 
-const checksCache = perApp(
+const checksCache = memoizePerApp(
   (_: App) => new Cache<ReadinessCheck[]>({ max: 1, ttl_ms: CACHE_TTL_MS, now: () => performance.now() }),
 );
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import {
@@ -45,7 +45,7 @@ export const testLicenseKey = operation({
 
 const OtherKey = z.object({
   /** A license to use instead of the configured one. */
-  license_key: optional(z.string().min(1)),
+  license_key: optionalField(z.string().min(1)),
 });
 
 /** Returns the given license text, or the configured one. @throws BadRequest if there is neither */

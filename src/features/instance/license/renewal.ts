@@ -1,7 +1,7 @@
 /** Renews the license through the URL it names. Every attempt is recorded. */
 import { desc, eq, gt, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, SvcError } from "../../../lib/errors.ts";
 import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -138,7 +138,7 @@ async function requestLicense(app: App, url: string, body: object): Promise<stri
 }
 
 /** License states this process has already raised an alert for. */
-const reportedStates = perApp<App, Set<string>>(() => new Set());
+const reportedStates = memoizePerApp<App, Set<string>>(() => new Set());
 
 /** Renews a license that expires soon, once a day. Raises an alert if that fails, or if the license has expired. */
 export async function renewLicenseIfDue(app: App): Promise<void> {

@@ -7,8 +7,8 @@ import { asc, inArray } from "drizzle-orm";
 import type { CryptoKey, JWK } from "jose";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
-import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
+import { decryptText, encryptText } from "../../../lib/crypto/seal.ts";
 import { createRandomText } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { oidcKeys } from "./tables.ts";
@@ -37,7 +37,7 @@ interface SigningKey {
   key: CryptoKey;
 }
 
-const keyCache = perApp((app: App) => ({
+const keyCache = memoizePerApp((app: App) => ({
   stored: new Cache<KeyRow[]>({ max: 1, ttl_ms: CACHE_TTL_MS, now: () => app.clock().getTime() }),
   /** By id of the key. */
   signing: new Cache<SigningKey>({ max: 1 }),
@@ -94,7 +94,7 @@ async function listUsableKeys(app: App, db: Reader): Promise<KeyRow[]> {
 }
 
 function decryptKey(app: App, { kid, sealed_key }: KeyRow): string | undefined {
-  return decrypt(app.instanceKey, sealed_key, `oidc key ${kid}`);
+  return decryptText(app.instanceKey, sealed_key, `oidc key ${kid}`);
 }
 
 function isRotationDone(app: App, rows: KeyRow[]): boolean {
@@ -146,7 +146,7 @@ async function storeKey(app: App, tx: Tx, pem: string, jwk: JWK): Promise<KeyRow
   const row = {
     kid,
     public_jwk: { ...jwk, kid, use: "sig" },
-    sealed_key: encrypt(app.instanceKey, pem, `oidc key ${kid}`),
+    sealed_key: encryptText(app.instanceKey, pem, `oidc key ${kid}`),
     created_at: app.clock(),
   };
   await tx.insert(oidcKeys).values(row);

@@ -1,7 +1,7 @@
 import type { JWK } from "jose";
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, timestamp, json } = kit;
+const { table, text, timestamp, json } = tableKit;
 
 /** Signing keys of identity tokens. One signs; older and newer ones are published for verification. */
 export const oidcKeys = table("oidc_keys", {

@@ -1,7 +1,7 @@
 /** Checks for a newer release, at the URL the operator configures and nowhere else. */
 
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import { VERSION } from "../../../lib/version.ts";
@@ -17,7 +17,7 @@ const CACHE_TTL_MS = 3_600_000;
 type LatestVersion = { version: string } | { unknown: string };
 
 /** By URL. */
-const versionCache = perApp(
+const versionCache = memoizePerApp(
   (app: App) => new Cache<LatestVersion>({ max: 10, ttl_ms: CACHE_TTL_MS, now: () => app.clock().getTime() }),
 );
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { createSlots } from "../../../lib/async/slots.ts";
 import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
@@ -35,8 +35,8 @@ interface LineCounts {
 
 /** Number of files whose line counts are cached. */
 const MAX_COUNTED_FILES = 10_000;
-const countsOf = perApp((_: App) => new Cache<LineCounts>({ max: MAX_COUNTED_FILES }));
-const slotsOf = perApp(() => createSlots(MAX_READERS));
+const countsOf = memoizePerApp((_: App) => new Cache<LineCounts>({ max: MAX_COUNTED_FILES }));
+const slotsOf = memoizePerApp(() => createSlots(MAX_READERS));
 
 /** Selects files; times are inclusive and compared with the files' hours. */
 export interface LogFileFilter {

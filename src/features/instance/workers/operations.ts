@@ -7,7 +7,7 @@ import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryInteger,
   responds,
   toLimitOffset,
@@ -82,7 +82,7 @@ const listWorkers = operation({
   path: "/workers/list",
   access: "user",
   summary: "List the processes that run jobs, most recent heartbeat first",
-  query: z.object({ ...paging, ping_since: queryInteger.min(1).optional() }),
+  query: z.object({ ...pagingFields, ping_since: queryInteger.min(1).optional() }),
   responds: responds.json(z.array(WorkerPing)),
   run: async ({ app, caller: { identity } }, { query }) => {
     const all = await listLiveWorkers(app, query.ping_since ?? LIVE_WITHIN_S);

@@ -5,7 +5,7 @@
  */
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { defineResumable, requireNoOperation } from "../../tenancy/resumable/service.ts";
 import {
@@ -14,7 +14,7 @@ import {
   createKey,
   lockKey,
   readStoredKeys,
-  reencrypt as reencryptText,
+  reencryptText,
 } from "../../tenancy/workspaces/secrets.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import { reencryptStored } from "./encrypted-columns.ts";
@@ -61,7 +61,7 @@ export async function reencryptWorkspace(
 }
 
 /** Rotations running in this process, by workspace; those of one workspace run in sequence. */
-const rotations = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
+const rotations = memoizePerApp<App, Map<string, Promise<unknown>>>(() => new Map());
 
 /**
  * Replaces the key and re-encrypts all values.

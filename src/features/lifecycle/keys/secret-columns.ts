@@ -1,7 +1,7 @@
 /** Columns that contain only ciphertext of the workspace's key, as features declare them. */
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type Reader, type Statement, statement, type Tx } from "../../../database/database.ts";
+import { prepareStatement, type Reader, type Statement, type Tx } from "../../../database/database.ts";
 import { dialect } from "../../../database/kit.ts";
 import { drainInBatches } from "../../../lib/async/batches.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -103,7 +103,7 @@ function getUpdateStatement(secret: SecretColumn): Statement<Record<string, unkn
   const { column, key } = secret;
   const known = updates.get(secret);
   if (known) return known;
-  const made = statement<Record<string, unknown>, unknown>((q) =>
+  const made = prepareStatement<Record<string, unknown>, unknown>((q) =>
     q
       .update(column.table as SQLiteTable)
       .set({ [column.name]: namedParameter("after") } as never)

@@ -5,7 +5,7 @@
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database, Reader } from "../../../database/database.ts";
-import { type JobTable, type Month, monthOf } from "../../../database/months/month.ts";
+import { getMonthOf, type JobTable, type Month } from "../../../database/months/month.ts";
 import {
   deleteMonth,
   dropMonth,
@@ -38,8 +38,8 @@ interface Expiring {
 export async function* dropExpiredMonths(app: App, before: Date): AsyncGenerator<void, Month[]> {
   const [table] = await readPartitionedTables(app);
   if (table?.table !== "jobs") return [];
-  const current = monthOf(before);
-  const patient = monthOf(before, -PATIENCE_MONTHS);
+  const current = getMonthOf(before);
+  const patient = getMonthOf(before, -PATIENCE_MONTHS);
   const kept: Month[] = [];
   for (const month of await listMonths(app.db.read, table)) {
     const isDropped = month.from < current.from && (await dropExpired(app, { table, month, before }));

@@ -2,7 +2,7 @@
 import type { AnyColumn } from "drizzle-orm";
 import { type JobTable, toJobTable } from "../../../database/months/month.ts";
 import { listPartitioned } from "../../../database/months/partitions.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Feature } from "../../../platform/app/feature.ts";
 import { jobLogs, jobSearch, jobStreams, jobs } from "../../../platform/queue/tables.ts";
@@ -19,7 +19,7 @@ export const listJobColumns = (features: readonly Feature[]): AnyColumn[] => [
 export const listJobTables = (features: readonly Feature[]): JobTable[] =>
   listJobColumns(features).map(toJobTable);
 
-const known = perApp<App, { tables?: JobTable[] }>(() => ({}));
+const known = memoizePerApp<App, { tables?: JobTable[] }>(() => ({}));
 
 /** Returns the tables with monthly partitions. They are read once: tables are converted while no server runs. */
 export async function readPartitionedTables(app: App): Promise<JobTable[]> {

@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import * as life from "./archive-delete.ts";
@@ -97,7 +97,7 @@ export const changeWorkspaceIdOperation = operation({
   path: `${base}/change_workspace_id`,
   access: "admin",
   summary: "Change the id of the workspace; everything in it follows, and running jobs are canceled",
-  body: z.object({ ...LegacyFields, new_id: z.string(), new_name: optional(z.string()) }),
+  body: z.object({ ...LegacyFields, new_id: z.string(), new_name: optionalField(z.string()) }),
   responds: text,
   audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {

@@ -21,8 +21,8 @@ import { defineResumable, requireNoOperation } from "../../tenancy/resumable/ser
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import {
   awaitAllServers,
-  closeTemporarily,
   closeWorkspace,
+  closeWorkspaceTemporarily,
   lockWorkspace,
   reopenWorkspace,
 } from "../../tenancy/workspaces/gate.ts";
@@ -43,7 +43,7 @@ interface EndRequest extends Requester {
 }
 
 const workspaceArchival = defineResumable<EndRequest>("archiving", {
-  hold: (app, { workspace_id }) => closeTemporarily(app, workspace_id, ARCHIVED_REASON),
+  hold: (app, { workspace_id }) => closeWorkspaceTemporarily(app, workspace_id, ARCHIVED_REASON),
   async finish(app, { workspace_id, ...by }) {
     await cancelJobs(
       createActorContext(app, workspace_id, by),
@@ -66,7 +66,7 @@ export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
   const id = caller.member.workspace_id;
   requireOrdinaryWorkspace(id, "archived");
   await requireNoOperation(app.db.read, id);
-  closeTemporarily(app, id, ARCHIVED_REASON);
+  closeWorkspaceTemporarily(app, id, ARCHIVED_REASON);
   const operation = await ctx
     .write({ resource: id }, async (tx) => {
       await lockWorkspace(tx, id);
@@ -128,7 +128,7 @@ export async function deleteWorkspace(ctx: UserContext, id: string): Promise<voi
   const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, id));
   if (!workspace) throw new NotFound(`workspace ${id.slice(0, 60)}`);
   await requireNoOperation(app.db.read, id);
-  closeTemporarily(app, id, DELETED_REASON);
+  closeWorkspaceTemporarily(app, id, DELETED_REASON);
   const operation = await app.db
     .write(async (tx) => {
       await lockWorkspace(tx, id);
@@ -146,7 +146,7 @@ export async function deleteWorkspace(ctx: UserContext, id: string): Promise<voi
 }
 
 const workspaceDeletion = defineResumable<EndRequest>("deletion", {
-  hold: (app, { workspace_id }) => closeTemporarily(app, workspace_id, DELETED_REASON),
+  hold: (app, { workspace_id }) => closeWorkspaceTemporarily(app, workspace_id, DELETED_REASON),
   async finish(app, { workspace_id: id, ...by }) {
     const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, id));
     if (!workspace) return;

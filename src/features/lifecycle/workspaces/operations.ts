@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { z } from "zod";
-import { type Operation, operation, paging, responds } from "../../../platform/http/operation.ts";
+import { type Operation, operation, pagingFields, responds } from "../../../platform/http/operation.ts";
 import { listOwnWorkspaces } from "../../tenancy/people/own-workspaces.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import * as service from "./service.ts";
@@ -86,7 +86,7 @@ export const listWorkspacesAsSuperAdmin = operation({
   path: "/workspaces/list_as_superadmin",
   access: "superAdmin",
   summary: "List all workspaces, archived ones (`deleted`) included",
-  query: z.object(paging),
+  query: z.object(pagingFields),
   responds: responds.json(z.array(Workspace.extend({ premium: z.boolean(), deleted: z.boolean() }))),
   run: (ctx, { query }) => service.listWorkspacePage(ctx, query),
 });

@@ -18,8 +18,8 @@ import { defineResumable, requireNoOperation } from "../../tenancy/resumable/ser
 import { resumableOperations } from "../../tenancy/resumable/tables.ts";
 import {
   awaitAllServers,
-  closeTemporarily,
   closeWorkspace,
+  closeWorkspaceTemporarily,
   lockWorkspace,
   reopenWorkspace,
 } from "../../tenancy/workspaces/gate.ts";
@@ -79,8 +79,8 @@ export async function changeWorkspaceId(
 
 function closeBothIds(app: App, { from, to, hasMoved }: IdChange): void {
   if (hasMoved) return;
-  closeTemporarily(app, from, `is being given the id ${to}: try again with that one`, "moving");
-  closeTemporarily(app, to, `is being moved here from ${from}: try again later`, "moving");
+  closeWorkspaceTemporarily(app, from, `is being given the id ${to}: try again with that one`, "moving");
+  closeWorkspaceTemporarily(app, to, `is being moved here from ${from}: try again later`, "moving");
 }
 
 /** Does everything up to the first transaction, which makes the change irrevocable. */

@@ -30,7 +30,7 @@ export async function readPreprocessorArguments(
   parameters: ParameterBinding[],
 ): Promise<PreprocessorArguments> {
   const { request } = source;
-  const takes = takesEvent(parameters);
+  const takes = expectsEvent(parameters);
   const payload = await readPayload(source, { ...options, exact: takes });
   const args = createArguments(payload, request, options);
   const preprocessor_input = takes
@@ -40,7 +40,7 @@ export async function readPreprocessorArguments(
 }
 
 /** Returns whether the preprocessor takes one `event` instead of arguments by name. */
-export function takesEvent(parameters: ParameterBinding[]): boolean {
+export function expectsEvent(parameters: ParameterBinding[]): boolean {
   const [first, ...others] = parameters;
   return others.length === 0 && first?.name === "event" && first.kind === "named";
 }

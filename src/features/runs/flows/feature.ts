@@ -7,7 +7,7 @@ import { flowFrames, flowItems, flowResumes } from "../../code/flows/tables.ts";
 import { FLOW_STATE_COLUMNS } from "./plan/delete-flow-state.ts";
 import { raiseFlowVersion } from "./plan/flow-version.ts";
 import { wakeFlowsAt } from "./plan/wake-times.ts";
-import { shiftWaits } from "./wake/clock-change.ts";
+import { shiftWakeTimes } from "./wake/clock-change.ts";
 
 /**
  * SQL condition: the frame belongs to an unfinished flow, which is stored as a running job. The state is a literal, as
@@ -47,7 +47,7 @@ export const feature = defineFeature({
   ],
   on: {
     async clockSetBack(app, by_ms) {
-      await shiftWaits(app, by_ms);
+      await shiftWakeTimes(app, by_ms);
       wakeFlowsAt(app, app.clock());
     },
   },

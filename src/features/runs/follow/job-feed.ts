@@ -7,7 +7,7 @@
  * `update-stream.ts` serves one of them.
  */
 
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { JobFinished } from "../../../platform/events/events.ts";
 import type { JobTail } from "../../../platform/events/job-tail.ts";
@@ -35,7 +35,7 @@ interface FeedRegistry {
   isEnding: boolean;
 }
 
-const feedsOf = perApp((app: App): FeedRegistry => {
+const feedsOf = memoizePerApp((app: App): FeedRegistry => {
   const byJob = new Map<string, JobFeed>();
   const ticking = createPeriodicTask(app, {
     failure_message: "streams of updates could not be continued",
@@ -51,7 +51,7 @@ const feedsOf = perApp((app: App): FeedRegistry => {
 const encoder = new TextEncoder();
 
 /** Adds a follower. Events after this call are not missed. */
-export function joinFeed(app: App, job_id: string, follower: FeedFollower): JobFeed {
+export function subscribeToFeed(app: App, job_id: string, follower: FeedFollower): JobFeed {
   const feeds = feedsOf(app);
   let feed = feeds.byJob.get(job_id);
   if (!feed) {
@@ -64,7 +64,7 @@ export function joinFeed(app: App, job_id: string, follower: FeedFollower): JobF
   return feed;
 }
 
-export function leaveFeed(app: App, feed: JobFeed, follower: FeedFollower): void {
+export function unsubscribeFromFeed(app: App, feed: JobFeed, follower: FeedFollower): void {
   const feeds = feedsOf(app);
   if (!feed.followers.delete(follower) || feed.followers.size > 0) return;
   feed.stop();

@@ -11,7 +11,7 @@ import { describeError } from "../../../platform/http/respond.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { addLogHeader, type OutputKind, readStoredOutput } from "../job/logs.ts";
 import { findJob } from "../submit/find-and-cancel.ts";
-import { type FeedFollower, type JobFeed, joinFeed, leaveFeed } from "./job-feed.ts";
+import { type FeedFollower, type JobFeed, subscribeToFeed, unsubscribeFromFeed } from "./job-feed.ts";
 import {
   type Completion,
   createAudienceKey,
@@ -66,7 +66,7 @@ export class UpdateStream implements FeedFollower {
     this.#options = options;
     this.#seen = { ...options.seen };
     this.#opened = this.#quietSince = this.#tickedAt = this.#lookedAt = app.clock().getTime();
-    this.#feed = joinFeed(app, options.job_id, this);
+    this.#feed = subscribeToFeed(app, options.job_id, this);
   }
 
   body(): ReadableStream<Uint8Array> {
@@ -86,7 +86,7 @@ export class UpdateStream implements FeedFollower {
 
   stop(): void {
     this.#closed = true;
-    leaveFeed(this.#app, this.#feed, this);
+    unsubscribeFromFeed(this.#app, this.#feed, this);
   }
 
   wake(): void {

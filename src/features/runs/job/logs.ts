@@ -3,7 +3,7 @@
  * any offset is found by one index look-up. The newest text of a job that runs here is read from its tail.
  */
 import { and, asc, desc, eq, lte } from "drizzle-orm";
-import { batchedStatement, statement, type Tx } from "../../../database/database.ts";
+import { prepareBatchedStatement, prepareStatement, type Tx } from "../../../database/database.ts";
 import { sql } from "../../../database/kit.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { sliceTextFrom, type TextWindow, truncateText } from "../../../platform/events/text-window.ts";
@@ -28,7 +28,7 @@ function createStatements(table: typeof jobLogs | typeof jobStreams) {
   } as unknown as OutputPiece;
   return {
     /** Upserts a piece: after a commit whose acknowledgement was lost it is stored again, with later text. */
-    insert: batchedStatement<OutputPiece, unknown>(
+    insert: prepareBatchedStatement<OutputPiece, unknown>(
       (q) =>
         q
           .insert(table)
@@ -40,7 +40,7 @@ function createStatements(table: typeof jobLogs | typeof jobStreams) {
       () => undefined,
     ),
     /** Finds the piece that contains an offset, or the last piece if the text is shorter. */
-    pieceAt: statement<{ job_id: string; offset: number }, Omit<OutputPiece, "job_id">[]>((q) =>
+    pieceAt: prepareStatement<{ job_id: string; offset: number }, Omit<OutputPiece, "job_id">[]>((q) =>
       q
         .select({ seq: table.seq, content: table.content })
         .from(table)

@@ -1,11 +1,11 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { createSearchIndexer, lowerSearchProgress } from "./indexer.ts";
+import { createSearchIndexer, rewindSearchIndex } from "./indexer.ts";
 
 export const feature = defineFeature({
   folder: "runs/search",
   operations: {},
   loops: [{ name: "search indexer", roles: ["all"], create: createSearchIndexer }],
   on: {
-    clockSetBack: lowerSearchProgress,
+    clockSetBack: rewindSearchIndex,
   },
 });

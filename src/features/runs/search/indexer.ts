@@ -9,7 +9,7 @@
  */
 import { and, asc, eq, gt, inArray, lte, not, or, sql } from "drizzle-orm";
 import type { Database, Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { Service } from "../../../lib/async/service.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -38,7 +38,7 @@ const COUNT_TIMEOUT_MS = 60_000;
 export type SearchProgress = typeof jobSearchProgress.$inferSelect;
 
 /** Estimated number of rows in the index, from this server's last count; undefined before the first one. */
-const sizeOf = perApp<App, { most?: number }>(() => ({}));
+const sizeOf = memoizePerApp<App, { most?: number }>(() => ({}));
 
 export async function readSearchProgress({ read }: Database): Promise<SearchProgress | undefined> {
   const [progress] = await read.select().from(jobSearchProgress);
@@ -46,7 +46,7 @@ export async function readSearchProgress({ read }: Database): Promise<SearchProg
 }
 
 /** Moves the indexer's position back after the clock was set back, so that it sees jobs that complete from now on. */
-export async function lowerSearchProgress(app: App): Promise<void> {
+export async function rewindSearchIndex(app: App): Promise<void> {
   const completed_at = new Date(app.clock().getTime() - CLUSTER_DELAY_MS);
   await app.db.write((tx) =>
     tx

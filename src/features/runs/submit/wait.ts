@@ -1,7 +1,7 @@
 /** Waits for a job's completion, driven by events, without polling. */
 
 import { LARGE_BYTES } from "../../../lib/async/byte-semaphore.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { CallerGone, Conflict, Unavailable, WaitTimeout } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
@@ -38,7 +38,7 @@ interface WaitWatch {
   isRunning: boolean;
 }
 
-const waitWatchOf = perApp((app: App): WaitWatch => {
+const waitWatchOf = memoizePerApp((app: App): WaitWatch => {
   const checking = createPeriodicTask(app, {
     failure_message: "synchronous calls could not be checked",
     first_delay_ms: WATCH_INTERVAL_MS,

@@ -1,7 +1,7 @@
 /** Completes a job in one transaction: its row, the next step of its flow, its next run, and blocked jobs. */
 
 import type { Tx } from "../../../database/database.ts";
-import { type Awaitable, andThen } from "../../../lib/async/awaitable.ts";
+import { type Awaitable, continueWith } from "../../../lib/async/awaitable.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { rescheduleBlockedJobs } from "../../../platform/queue/concurrency.ts";
 import { type JobCompletion, storeCompletion } from "../../../platform/queue/job-store.ts";
@@ -63,9 +63,9 @@ export async function completeJob(
     return true;
   };
   const isStored = await completeWithTransition(app, job, { status, result }, (tx) =>
-    andThen(
+    continueWith(
       storeCompletion(tx, stored),
-      (isHeld) => isHeld && andThen(also(tx), () => (hasConsequences ? storeConsequences(tx) : true)),
+      (isHeld) => isHeld && continueWith(also(tx), () => (hasConsequences ? storeConsequences(tx) : true)),
     ),
   );
   return isStored ? stored : undefined;

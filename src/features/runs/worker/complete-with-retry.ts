@@ -2,7 +2,7 @@
 
 import { and, eq } from "drizzle-orm";
 import { isTransient } from "../../../database/failure.ts";
-import { andThen } from "../../../lib/async/awaitable.ts";
+import { continueWith } from "../../../lib/async/awaitable.ts";
 import { computeBackoffMs } from "../../../lib/async/retry.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import { parseJson } from "../../../lib/json/json.ts";
@@ -93,7 +93,7 @@ async function persistOutcome(
       const storing = job.delete_after_use
         ? tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED_LOG_TEXT })
         : output?.store(tx);
-      return andThen<unknown, unknown>(storing, () => {
+      return continueWith<unknown, unknown>(storing, () => {
         if (ending.inTransaction) return ending.inTransaction(tx);
         return isDependencyJob(job) ? failLocking(app, tx, job, errorMessageIn(ending.result)) : undefined;
       });

@@ -1,6 +1,6 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { failFrame } from "../flows/wake/fail-run.ts";
-import { wakeFrames } from "../flows/wake/wake-run.ts";
+import { wakeDueFrames } from "../flows/wake/wake-run.ts";
 import { createWakeUpTimers } from "../flows/wake/wake-up-timers.ts";
 import { createIdleCollection } from "./idle-collection.ts";
 import { createRescuer } from "./rescuer.ts";
@@ -23,7 +23,7 @@ export const feature = defineFeature({
       phase: "before worker",
       create: (app) =>
         createWakeUpTimers(app, {
-          wake: (root_job, frame_ids) => wakeFrames(app, root_job, frame_ids),
+          wake: (root_job, frame_ids) => wakeDueFrames(app, root_job, frame_ids),
           fail: (root_job, frame_id, cause) => failFrame(app, root_job, frame_id, cause),
         }),
     },

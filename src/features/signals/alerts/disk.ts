@@ -1,7 +1,7 @@
 /** Checks periodically whether the disk of the data directory is nearly full. */
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { raiseAlert } from "./service.ts";
 
@@ -9,7 +9,7 @@ const BYTES_PER_MB = 1_000_000;
 /** Interval at which the alert is repeated while the disk stays full. */
 const REPEAT_INTERVAL_MS = 24 * 3_600_000;
 
-const diskState = perApp<App, { lowSince: number | undefined }>(() => ({ lowSince: undefined }));
+const diskState = memoizePerApp<App, { lowSince: number | undefined }>(() => ({ lowSince: undefined }));
 
 /** Raises an alert if less than `min_free_mb` is free, and a recovery alert once there is enough again. */
 export async function checkDisk(app: App): Promise<void> {

@@ -1,7 +1,7 @@
-import { kit, sql } from "../../../database/kit.ts";
+import { sql, tableKit } from "../../../database/kit.ts";
 import type { SendFailure } from "./channels.ts";
 
-const { table, text, integer, boolean, timestamp, json, serial, index } = kit;
+const { table, text, integer, boolean, timestamp, json, serial, index } = tableKit;
 
 /** Critical alerts. Rows are deleted some time after they were acknowledged. */
 export const criticalAlerts = table(

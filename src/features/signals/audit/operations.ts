@@ -5,7 +5,7 @@ import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   responds,
 } from "../../../platform/http/operation.ts";
 import {
@@ -59,7 +59,7 @@ export const listAuditLogs = operation({
   path: "/w/{workspace}/audit/list",
   access: "admin",
   summary: "List audit rows, newest first",
-  query: z.object({ ...paging, ...auditFilters }),
+  query: z.object({ ...pagingFields, ...auditFilters }),
   responds: responds.json(z.array(AuditLog)),
   run: (ctx, { workspace, query }) => listAuditPage(ctx, createWorkspaceScope(ctx, workspace), query),
 });
@@ -83,7 +83,7 @@ export const listAllAuditLogs = operation({
   path: "/audit/list",
   access: "superAdmin",
   summary: "List audit rows of all workspaces, of none (`global`) and of deleted ones, newest first",
-  query: z.object({ ...paging, ...everywhere }),
+  query: z.object({ ...pagingFields, ...everywhere }),
   responds: responds.json(z.array(AuditLog)),
   run: (ctx, { query }) => listAuditPage(ctx, createInstanceScope(query.workspace), query),
 });

@@ -1,6 +1,6 @@
-import { batchedStatement } from "../../../database/database.ts";
+import { prepareBatchedStatement } from "../../../database/database.ts";
 import { sql } from "../../../database/kit.ts";
-import { andThen } from "../../../lib/async/awaitable.ts";
+import { continueWith } from "../../../lib/async/awaitable.ts";
 import type { OperationPolicies } from "../../../platform/http/execute.ts";
 import { auditLog } from "./tables.ts";
 
@@ -8,7 +8,7 @@ const namedParameter = sql.placeholder;
 
 type Row = Omit<typeof auditLog.$inferSelect, "id">;
 
-const insertStatement = batchedStatement<Row, unknown>(
+const insertStatement = prepareBatchedStatement<Row, unknown>(
   (q) =>
     q.insert(auditLog).values({
       workspace_id: namedParameter("workspace_id"),
@@ -25,7 +25,7 @@ const insertStatement = batchedStatement<Row, unknown>(
 
 /** Inserts an audit row in the transaction of the change it records. */
 export const recordAudit: OperationPolicies["recordAudit"] = (tx, row) =>
-  andThen(
+  continueWith(
     tx.exec(insertStatement, {
       workspace_id: row.workspace_id,
       timestamp: row.timestamp,

@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, timestamp, json, serial, index } = kit;
+const { table, text, timestamp, json, serial, index } = tableKit;
 
 /** The audit log. Rows are inserted in the transaction of the change, never updated, and deleted by retention. */
 export const auditLog = table(

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseEmail } from "../../../lib/text/paths.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { parseSettingValue } from "../../../platform/config/parse-setting.ts";
 import type { SmtpSettings } from "../../../platform/config/setting-schemas.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
@@ -17,7 +17,7 @@ const TestSettings = z.object({
   tls_implicit: z.boolean(),
   disable_tls: z.boolean(),
   /** PEM of a private certificate authority. */
-  ca: optional(z.string()),
+  ca: optionalField(z.string()),
 });
 
 export const testSmtp = operation({

@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { and, asc, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
-import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
+import { decryptText, encryptText } from "../../../lib/crypto/seal.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, Context, WorkspaceContext } from "../../../platform/app/context.ts";
@@ -227,13 +227,13 @@ async function encryptEndpointSecret(
   workspace_id: string,
   secret: string,
 ): Promise<string> {
-  if (workspace_id === INSTANCE_WORKSPACE) return encrypt(app.instanceKey, secret, INSTANCE_PURPOSE);
+  if (workspace_id === INSTANCE_WORKSPACE) return encryptText(app.instanceKey, secret, INSTANCE_PURPOSE);
   return encryptSecret(app, tx, workspace_id, secret);
 }
 
 async function decryptEndpointSecret(app: App, workspace_id: string, sealed: string): Promise<string> {
   if (workspace_id !== INSTANCE_WORKSPACE) return decryptSecret(app, app.db.read, workspace_id, sealed);
-  const secret = decrypt(app.instanceKey, sealed, INSTANCE_PURPOSE);
+  const secret = decryptText(app.instanceKey, sealed, INSTANCE_PURPOSE);
   if (secret !== undefined) return secret;
   throw new BadRequest("the secret of the instance's events cannot be read with the instance's key");
 }

@@ -6,9 +6,9 @@
  */
 import { and, asc, eq, getTableColumns, isNotNull, sql, sum } from "drizzle-orm";
 import { jsonArrayRows } from "../../../database/conditions.ts";
-import { type Reader, statement, type Tx } from "../../../database/database.ts";
+import { prepareStatement, type Reader, type Tx } from "../../../database/database.ts";
 import { dialect } from "../../../database/kit.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { AuditedChange } from "../../../platform/app/lifecycle.ts";
@@ -22,7 +22,9 @@ const BATCH_SIZE = 100;
  * The wake-up of the sender: call it for a new event, or with an endpoint that may have something due. A no-op until a
  * sender starts.
  */
-export const getWebhookSender = perApp<App, { wake(endpoint_id?: string): void }>(() => ({ wake: () => {} }));
+export const getWebhookSender = memoizePerApp<App, { wake(endpoint_id?: string): void }>(() => ({
+  wake: () => {},
+}));
 
 /** Stores the webhook event of an audited change, if it has one. */
 export function recordChange(
@@ -129,19 +131,20 @@ function acceptsType(types: string | null, type: string): boolean {
 
 const namedParameter = sql.placeholder;
 
-const listeningStatement = statement<{ workspace_id: string }, { id: string; types: string | null }[]>((q) =>
-  q
-    .select({ id: webhookEndpoints.id, types: sql<string | null>`${webhookEndpoints.types}` })
-    .from(webhookEndpoints)
-    .where(
-      and(
-        eq(webhookEndpoints.workspace_id, namedParameter("workspace_id")),
-        eq(webhookEndpoints.enabled, true),
+const listeningStatement = prepareStatement<{ workspace_id: string }, { id: string; types: string | null }[]>(
+  (q) =>
+    q
+      .select({ id: webhookEndpoints.id, types: sql<string | null>`${webhookEndpoints.types}` })
+      .from(webhookEndpoints)
+      .where(
+        and(
+          eq(webhookEndpoints.workspace_id, namedParameter("workspace_id")),
+          eq(webhookEndpoints.enabled, true),
+        ),
       ),
-    ),
 );
 
-const insertEventStatement = statement<Omit<typeof webhookEvents.$inferSelect, "seq">, unknown>((q) =>
+const insertEventStatement = prepareStatement<Omit<typeof webhookEvents.$inferSelect, "seq">, unknown>((q) =>
   q.insert(webhookEvents).values({
     id: namedParameter("id"),
     workspace_id: namedParameter("workspace_id"),
@@ -155,7 +158,7 @@ const insertEventStatement = statement<Omit<typeof webhookEvents.$inferSelect, "
 /** Condition: the event is in the JSON array `seqs`. */
 const isInSeqs = sql`${webhookEvents.seq} IN (SELECT CAST(named.value AS bigint) FROM ${jsonArrayRows(namedParameter("seqs"), "named")})`;
 
-const insertDeliveriesStatement = statement<{ seqs: string }, unknown>((q) => {
+const insertDeliveriesStatement = prepareStatement<{ seqs: string }, unknown>((q) => {
   const values = {
     endpoint_id: sql`whom.value`,
     event_seq: webhookEvents.seq,
@@ -178,6 +181,6 @@ const insertDeliveriesStatement = statement<{ seqs: string }, unknown>((q) => {
     );
 });
 
-const markFannedOutStatement = statement<{ seqs: string }, unknown>((q) =>
+const markFannedOutStatement = prepareStatement<{ seqs: string }, unknown>((q) =>
   q.update(webhookEvents).set({ told: null }).where(isInSeqs),
 );

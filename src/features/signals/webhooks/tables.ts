@@ -1,6 +1,6 @@
-import { kit, sql } from "../../../database/kit.ts";
+import { sql, tableKit } from "../../../database/kit.ts";
 
-const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey } = tableKit;
 
 /** Webhook endpoints: subscribers to a workspace's events. */
 export const webhookEndpoints = table(

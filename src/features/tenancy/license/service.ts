@@ -6,7 +6,7 @@
  * Every operation of the Enterprise Edition begins with `await requireLicense(app)`.
  */
 
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, EnterpriseRequired } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type License, readLicense } from "./signed-license.ts";
@@ -32,7 +32,7 @@ interface LicenseStatus {
 }
 
 /** Caches the parsed license, so its signature is verified once per key, not once per call. */
-const statusCache = perApp<App, { of: string; read: Promise<LicenseStatus> }>(() => ({
+const statusCache = memoizePerApp<App, { of: string; read: Promise<LicenseStatus> }>(() => ({
   of: "",
   read: Promise.resolve({}),
 }));

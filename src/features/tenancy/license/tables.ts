@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, timestamp, serial } = kit;
+const { table, text, timestamp, serial } = tableKit;
 
 /** The history of license renewals, one row per attempt. */
 export const licenseRenewals = table("license_renewals", {

@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, boolean, timestamp, json, primaryKey } = kit;
+const { table, text, boolean, timestamp, json, primaryKey } = tableKit;
 
 /** Folders: `f/<name>/…` is the path of everything in one. */
 export const folders = table(

@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, json, index, primaryKey } = kit;
+const { table, text, json, index, primaryKey } = tableKit;
 
 /** Groups of a workspace. The group `all` exists without a row; it has one if its summary or managers were set. */
 export const groups = table(

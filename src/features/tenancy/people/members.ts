@@ -4,7 +4,7 @@
  */
 import { and, asc, eq } from "drizzle-orm";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { resolveFolderRight } from "../../../platform/access/permissions.ts";
 import type { App, FolderRight, Identity, Member } from "../../../platform/app/context.ts";
@@ -18,7 +18,7 @@ import { isSuperAdmin } from "./super-admin.ts";
 
 const MAX_CACHED = 50_000;
 /** Members by workspace and e-mail; null for non-members. Entries expire, since another process may change the rows. */
-const memberCache = perApp(
+const memberCache = memoizePerApp(
   (app: App) =>
     new Cache<Member | null>({ max: MAX_CACHED, ttl_ms: IDENTITY_TTL_MS, now: () => app.clock().getTime() }),
 );

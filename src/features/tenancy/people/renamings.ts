@@ -3,12 +3,12 @@
  * former path and some at the new one, so both usernames refer to the user, and items are looked up at both paths.
  */
 import type { Awaitable } from "../../../lib/async/awaitable.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App, Renaming } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 
 /** Renamings by workspace; usually empty. */
-const renamings = perApp<App, Map<string, Renaming>>(() => new Map());
+const renamings = memoizePerApp<App, Map<string, Renaming>>(() => new Map());
 
 /** Announces a renaming on all servers. Call `invalidateMembers` after it. */
 export const announceRenaming = defineInvalidation<[workspace_id: string, from: string, to: string]>(

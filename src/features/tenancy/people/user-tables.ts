@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, integer, boolean, timestamp, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, primaryKey } = tableKit;
 
 export const users = table("users", {
   email: text("email").primaryKey(),

@@ -5,7 +5,7 @@
  */
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -33,7 +33,7 @@ export interface Resumable<D, R> {
 
 const operationKinds = new Map<string, OperationKind<never, unknown>>();
 /** Operations this process is running, by id. */
-const runningOperations = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
+const runningOperations = memoizePerApp<App, Map<string, Promise<unknown>>>(() => new Map());
 
 /** Declares a kind of resumable operation. @param kind its name in the database */
 export function defineResumable<D extends object, R = void>(

@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, timestamp, json } = kit;
+const { table, text, timestamp, json } = tableKit;
 
 /** Unfinished resumable operations. */
 export const resumableOperations = table("resumable_operations", {

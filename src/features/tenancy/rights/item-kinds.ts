@@ -2,13 +2,13 @@
 import { type AnyColumn, and, countDistinct, eq, type SQL, sql } from "drizzle-orm";
 import { containsText, startsWith } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { Permissions } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { ItemKind } from "../../../platform/app/item-kind.ts";
 
 /** Returns the kinds of items by name, in alphabetical order. */
-export const listItemKinds = perApp((app: App): ReadonlyMap<string, ItemKind> => {
+export const listItemKinds = memoizePerApp((app: App): ReadonlyMap<string, ItemKind> => {
   const kinds = app.features.flatMap(({ itemKinds = [] }) => itemKinds);
   return new Map(kinds.map((each) => [each.kind, each] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
 });
@@ -102,7 +102,7 @@ export async function findPathBelow(
 }
 
 /** Returns the columns with paths in use: those of item kinds, and others that features declare. */
-const occupiedColumnsOf = perApp((app: App): { column: AnyColumn; live?: SQL | undefined }[] =>
+const occupiedColumnsOf = memoizePerApp((app: App): { column: AnyColumn; live?: SQL | undefined }[] =>
   app.features.flatMap(({ itemKinds = [], pathColumns = [] }) => [
     ...itemKinds.map(({ table, live }) => ({ column: table.path, live })),
     ...pathColumns.filter(({ own }) => own === "occupied"),

@@ -4,7 +4,7 @@
  */
 
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App, Identity } from "../../../platform/app/context.ts";
 import { defineInvalidation, IDENTITY_TTL_MS } from "../../../platform/cluster/cache-invalidation.ts";
 import type { TokenLifetime } from "./lifetime.ts";
@@ -26,7 +26,7 @@ export interface TokenCache {
   lastUses: Map<string, Date>;
 }
 
-export const getTokenCache = perApp<App, TokenCache>((app) => ({
+export const getTokenCache = memoizePerApp<App, TokenCache>((app) => ({
   entries: new Cache({ max: MAX_CACHED, ttl_ms: IDENTITY_TTL_MS, now: () => app.clock().getTime() }),
   lastUses: new Map(),
 }));

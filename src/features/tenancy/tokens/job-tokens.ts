@@ -8,7 +8,7 @@
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { RunnerOptions } from "../../../engines/runner/types.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
 import type { App, Identity } from "../../../platform/app/context.ts";
 import { defineQuery } from "../../../platform/cluster/request-reply.ts";
@@ -27,7 +27,7 @@ interface RunningJob {
 }
 
 /** The running and prefetched jobs of each script process, by process name. */
-const runningJobs = perApp<App, Map<string, RunningJob[]>>(() => new Map());
+const runningJobs = memoizePerApp<App, Map<string, RunningJob[]>>(() => new Map());
 
 /** Creates the runner's hook that issues and revokes job tokens. */
 export function createJobTokens(app: App): RunnerOptions["tokensFor"] {

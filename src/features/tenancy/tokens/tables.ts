@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, integer, timestamp, json, serial, index } = kit;
+const { table, text, integer, timestamp, json, serial, index } = tableKit;
 
 /** Number of leading characters of a token that lists show. */
 export const TOKEN_PREFIX_CHARS = 10;

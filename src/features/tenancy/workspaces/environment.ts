@@ -2,7 +2,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
@@ -19,7 +19,7 @@ export interface WorkspaceEnvironment {
 const MAX_CACHED = 10_000;
 
 /** By workspace. */
-const environmentCache = perApp((_: App) => new Cache<WorkspaceEnvironment>({ max: MAX_CACHED }));
+const environmentCache = memoizePerApp((_: App) => new Cache<WorkspaceEnvironment>({ max: MAX_CACHED }));
 
 /** Invalidates the cached variables; call it after a commit that changed them. */
 export const invalidateEnvironment = defineInvalidation<[workspace_id: string]>("environment", {

@@ -3,8 +3,8 @@
  * id changes. Calls admitted earlier are stopped here, in the transaction that inserts their job.
  */
 import { and, eq, sql } from "drizzle-orm";
-import { batchedStatement, type Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { prepareBatchedStatement, type Tx } from "../../../database/database.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
@@ -22,7 +22,7 @@ interface ClosedState {
 }
 
 /** Closed workspaces by id; usually empty. */
-const closedWorkspaces = perApp<App, Map<string, ClosedState>>(() => new Map());
+const closedWorkspaces = memoizePerApp<App, Map<string, ClosedState>>(() => new Map());
 
 /** Closes a workspace on all servers. `why` ends the error message, such as `is archived`. */
 export const closeWorkspace = defineInvalidation<[workspace_id: string, why: string, moving?: "moving"]>(
@@ -39,7 +39,12 @@ export const closeWorkspace = defineInvalidation<[workspace_id: string, why: str
 );
 
 /** Closes a workspace while this server archives, deletes or moves it, until it is closed for good or reopened. */
-export function closeTemporarily(app: App, workspace_id: string, why: string, moving?: "moving"): void {
+export function closeWorkspaceTemporarily(
+  app: App,
+  workspace_id: string,
+  why: string,
+  moving?: "moving",
+): void {
   closeWorkspace(app, workspace_id, why, moving);
   closedWorkspaces(app).get(workspace_id)!.isUnderWay = true;
 }
@@ -65,7 +70,7 @@ export const reopenWorkspace = defineInvalidation<[workspace_id: string]>("reope
   },
 });
 
-const openWorkspaceStatement = batchedStatement<{ id: string }, { id: string }[]>(
+const openWorkspaceStatement = prepareBatchedStatement<{ id: string }, { id: string }[]>(
   (q) =>
     q
       .select({ id: workspaces.id })

@@ -1,7 +1,7 @@
 /** Caches which handlers a workspace has, because every completed job needs this information. */
 
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import type { StoredSettings } from "./settings-records.ts";
@@ -13,7 +13,7 @@ export type WorkspaceHandler = "error_handler" | "success_handler";
 type Present = Record<WorkspaceHandler, boolean>;
 
 /** By workspace: which it has. */
-const handlerCache = perApp((_: App) => new Cache<Present>({ max: MAX_CACHED }));
+const handlerCache = memoizePerApp((_: App) => new Cache<Present>({ max: MAX_CACHED }));
 
 /** Returns true if the cache says that there is none. All servers invalidate it when the settings change. */
 export function hasNoHandler(app: App, workspace_id: string, handler: WorkspaceHandler): boolean {

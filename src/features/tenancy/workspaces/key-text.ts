@@ -2,7 +2,7 @@
 import { createHash, type ScryptOptions, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 
@@ -30,7 +30,7 @@ const SCRYPT_OPTIONS = { N: 2 ** 14, r: 8, p: 5, maxmem: 2 ** 26 };
 const MAX_CACHED_KEYS = 1_000;
 
 const deriveKey = promisify<string, string, number, ScryptOptions, Buffer>(scrypt);
-const derivedKeys = perApp((_: App) => new Cache<Uint8Array>({ max: MAX_CACHED_KEYS }));
+const derivedKeys = memoizePerApp((_: App) => new Cache<Uint8Array>({ max: MAX_CACHED_KEYS }));
 
 /** Returns 32 bytes for AES-256. The salt is constant: the same text yields the same key in every workspace. */
 export async function deriveKeyBytes(app: App, text: string): Promise<Uint8Array> {

@@ -1,8 +1,8 @@
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { Cache } from "../../../lib/async/cache.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
-import { decrypt, encrypt, SCHEME_PREFIX } from "../../../lib/crypto/seal.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
+import { decryptText, encryptText, SCHEME_PREFIX } from "../../../lib/crypto/seal.ts";
 import { BadRequest, Internal, NotFound } from "../../../lib/errors.ts";
 import { createRandomText } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -38,7 +38,7 @@ const KEY_CACHE_TTL_MS = 60_000;
 /** How long after a rotation the previous key is tried. No text is longer on its way from encryption to storage. */
 const PREVIOUS_KEY_MS = 600_000;
 
-const cachedKeys = perApp((_: App) => new Cache<CachedKeys>({ max: 10_000 }));
+const cachedKeys = memoizePerApp((_: App) => new Cache<CachedKeys>({ max: 10_000 }));
 
 /** Makes every server reload a workspace's key. The cached key stays available for texts it encrypted. */
 const expireKey = defineInvalidation<[workspace_id: string]>("key", {
@@ -69,7 +69,7 @@ export function createWorkspaceKey(app: App, workspace_id: string): { wrapped_ke
 
 /** Wraps a key text with the instance key; it can only be unwrapped for the same workspace. */
 export function wrapKey(app: App, workspace_id: string, text: string): string {
-  return encrypt(app.instanceKey, text, `workspace key ${workspace_id}`);
+  return encryptText(app.instanceKey, text, `workspace key ${workspace_id}`);
 }
 
 /** The key of a workspace, and the previous one as long as its values are being re-encrypted. */
@@ -96,7 +96,7 @@ export async function readStoredKeys(app: App, db: Reader, workspace_id: string)
 }
 
 async function unwrapKey(app: App, workspace_id: string, wrapped: string): Promise<WorkspaceKey> {
-  const text = decrypt(app.instanceKey, wrapped, `workspace key ${workspace_id}`);
+  const text = decryptText(app.instanceKey, wrapped, `workspace key ${workspace_id}`);
   if (text === undefined) {
     throw new Internal(
       `the key of workspace ${workspace_id} cannot be unwrapped: the instance key is another one`,
@@ -180,7 +180,7 @@ export async function encryptSecret(
   const key = isTransaction(db)
     ? await readCurrentKey(app, db, workspace_id)
     : await loadKey(app, workspace_id);
-  return encrypt(key.bytes, plain, associatedData(workspace_id, purpose));
+  return encryptText(key.bytes, plain, associatedData(workspace_id, purpose));
 }
 
 /** Returns the purpose of an encrypted job argument: it names the user, so other users' jobs cannot decrypt it. */
@@ -195,7 +195,7 @@ export async function decryptSecret(
   purpose?: string,
 ): Promise<string> {
   const bound = associatedData(workspace_id, purpose);
-  const opened = await decryptWithAnyKey(app, db, workspace_id, (key) => decrypt(key.bytes, text, bound));
+  const opened = await decryptWithAnyKey(app, db, workspace_id, (key) => decryptText(key.bytes, text, bound));
   if (opened !== undefined) return opened;
   throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
 }
@@ -212,7 +212,7 @@ export function decryptStoredSecret(
 
 function decryptWithKey(key: WorkspaceKey, text: string, workspace_id: string): string | undefined {
   return text.startsWith(SCHEME_PREFIX)
-    ? decrypt(key.bytes, text, workspace_id)
+    ? decryptText(key.bytes, text, workspace_id)
     : decryptForeign(key.text, text);
 }
 
@@ -252,8 +252,8 @@ export async function createReencrypter(
   return (text, email) => {
     for (const old of exchanged) {
       for (const purpose of [createArgumentPurpose(email), undefined]) {
-        const plain = decrypt(old, text, associatedData(workspace_id, purpose));
-        if (plain !== undefined) return encrypt(key.bytes, plain, associatedData(workspace_id, purpose));
+        const plain = decryptText(old, text, associatedData(workspace_id, purpose));
+        if (plain !== undefined) return encryptText(key.bytes, plain, associatedData(workspace_id, purpose));
       }
     }
     return text;
@@ -261,7 +261,7 @@ export async function createReencrypter(
 }
 
 /** Re-encrypts a text for another workspace or key. Returns undefined if `from` does not decrypt it. */
-export function reencrypt(
+export function reencryptText(
   text: string,
   from: { key: WorkspaceKey; workspace_id: string },
   to: { key: WorkspaceKey; workspace_id: string },
@@ -270,10 +270,10 @@ export function reencrypt(
   const plain =
     purpose === undefined
       ? decryptWithKey(from.key, text, from.workspace_id)
-      : decrypt(from.key.bytes, text, associatedData(from.workspace_id, purpose));
+      : decryptText(from.key.bytes, text, associatedData(from.workspace_id, purpose));
   return plain === undefined
     ? undefined
-    : encrypt(to.key.bytes, plain, associatedData(to.workspace_id, purpose));
+    : encryptText(to.key.bytes, plain, associatedData(to.workspace_id, purpose));
 }
 
 /** Derives a key from its text, wrapped as it will be stored for this workspace. */

@@ -1,6 +1,6 @@
 /** Schemas of object storage settings in the HTTP interface. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 
 const STORAGE_TYPES = ["FilesystemStorage", "S3Storage"] as const;
 
@@ -9,17 +9,17 @@ const Storage = z.object({
   type: z.enum(STORAGE_TYPES, {
     error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${STORAGE_TYPES.join(", ")}`,
   }),
-  s3_resource_path: optional(z.string()),
+  s3_resource_path: optionalField(z.string()),
   /** Sent by clients for every type; ignored, as these storage types are not offered. */
   azure_blob_resource_path: z.string().nullish(),
   gcs_resource_path: z.string().nullish(),
   /** True if any member may read the bucket's address and keys; otherwise only readers of the resource may. */
-  public_resource: optional(z.boolean()),
+  public_resource: optionalField(z.boolean()),
 });
 export type Storage = z.output<typeof Storage>;
 
 export const LargeFileStorage = Storage.extend({
-  secondary_storage: optional(z.record(z.string(), Storage)),
+  secondary_storage: optionalField(z.record(z.string(), Storage)),
 });
 export type LargeFileStorage = z.output<typeof LargeFileStorage>;
 
@@ -35,7 +35,7 @@ export const S3Resource = z.object({
     .string()
     .nullish()
     .transform((endPoint) => endPoint ?? ""),
-  port: optional(z.coerce.number().int().min(1).max(65_535)),
+  port: optionalField(z.coerce.number().int().min(1).max(65_535)),
   useSSL: z
     .boolean()
     .nullish()

@@ -1,8 +1,8 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 import type { StoredSettings } from "./settings-records.ts";
 import type { LargeFileStorage } from "./storage-records.ts";
 
-const { table, text, integer, boolean, timestamp, json, index, uniqueIndex, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, json, index, uniqueIndex, primaryKey } = tableKit;
 
 export const workspaces = table("workspaces", {
   id: text("id").primaryKey(),

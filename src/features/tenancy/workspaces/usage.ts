@@ -4,7 +4,7 @@
  */
 import { and, eq, sql } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
@@ -15,7 +15,7 @@ const FLUSH_INTERVAL_MS = 10_000;
 
 type Row = typeof workspaceUsage.$inferSelect;
 
-const pendingUsage = perApp<App, Map<string, Row>>(() => new Map());
+const pendingUsage = memoizePerApp<App, Map<string, Row>>(() => new Map());
 
 /** Formats a month, such as `2030-01`, in UTC. */
 function formatMonth(moment: Date): string {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { executeAppComponent } from "./execute.ts";
 
@@ -8,18 +8,18 @@ const Inputs = z.record(z.string(), z.unknown());
 
 const Execution = z.object({
   component: z.string(),
-  path: optional(z.string()),
+  path: optionalField(z.string()),
   args: Inputs.default({}),
-  raw_code: optional(
+  raw_code: optionalField(
     z.object({
       content: z.string(),
       language: z.enum(LANGUAGES),
-      lock: optional(z.string()),
+      lock: optionalField(z.string()),
     }),
   ),
-  force_viewer_static_fields: optional(Inputs),
-  force_viewer_one_of_fields: optional(z.record(z.string(), z.array(z.unknown()))),
-  force_viewer_allow_user_resources: optional(z.array(z.string())),
+  force_viewer_static_fields: optionalField(Inputs),
+  force_viewer_one_of_fields: optionalField(z.record(z.string(), z.array(z.unknown()))),
+  force_viewer_allow_user_resources: optionalField(z.array(z.string())),
 });
 
 const runComponent = operation({

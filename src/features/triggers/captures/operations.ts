@@ -5,7 +5,7 @@ import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   responds,
 } from "../../../platform/http/operation.ts";
 import * as service from "./captures.ts";
@@ -122,7 +122,7 @@ const listCaptures = operation({
   path: `${base}/list/{runnable_kind}/{path}`,
   access: "author",
   summary: "List the captures of a script or flow, newest first",
-  query: z.object({ trigger_kind: TriggerKind.optional(), ...paging }),
+  query: z.object({ trigger_kind: TriggerKind.optional(), ...pagingFields }),
   responds: responds.json(z.array(CaptureRecord)),
   run: (ctx, { runnable_kind, path, query }) =>
     service.listCaptures(ctx, { path, is_flow: parseRunnableKind(runnable_kind) }, query),

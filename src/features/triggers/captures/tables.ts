@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, boolean, timestamp, json, serial, index, primaryKey } = kit;
+const { table, text, boolean, timestamp, json, serial, index, primaryKey } = tableKit;
 
 /** Kinds of triggers that captures exist for. */
 export const CAPTURE_KINDS = ["webhook", "http", "websocket"] as const;

@@ -1,9 +1,9 @@
 /** The mode of a trigger: newer clients send a text, older ones a boolean. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 
 /** `suspended` queues events elsewhere until somebody acts; here it drops them, like `disabled`. */
-export const TriggerMode = optional(z.enum(["enabled", "disabled", "suspended"]));
+export const TriggerMode = optionalField(z.enum(["enabled", "disabled", "suspended"]));
 type TriggerMode = z.output<typeof TriggerMode>;
 
 /** Whether a trigger is enabled: both fields must say so. */

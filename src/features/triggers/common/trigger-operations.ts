@@ -1,8 +1,14 @@
 /** Operations shared by schedules and triggers of all kinds. */
 import { z } from "zod";
-import { optional } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { isoTimestamp, operation, paging, queryBoolean, responds } from "../../../platform/http/operation.ts";
+import {
+  isoTimestamp,
+  operation,
+  pagingFields,
+  queryBoolean,
+  responds,
+} from "../../../platform/http/operation.ts";
 import type { TriggerFilters } from "./trigger-store.ts";
 
 /** Fields of the records of all kinds. */
@@ -108,10 +114,10 @@ export function createTriggerOperations<Row, Schema extends z.ZodType>(kind: Tri
       access: "member",
       summary: `List the ${what}s, last edited first`,
       query: z.object({
-        path: optional(z.string()),
-        is_flow: optional(queryBoolean),
-        path_start: optional(z.string()),
-        ...paging,
+        path: optionalField(z.string()),
+        is_flow: optionalField(queryBoolean),
+        path_start: optionalField(z.string()),
+        ...pagingFields,
         ...filters?.shape,
       }),
       responds: responds.json(z.array(record)),

@@ -7,7 +7,7 @@
 import { and, asc, desc, eq, type SQL } from "drizzle-orm";
 import { startsWith } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
-import { asPathTable, type PathTable } from "../../../database/path-table.ts";
+import { type PathTable, toPathTable } from "../../../database/path-table.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { canRead, readableBy, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
@@ -32,7 +32,7 @@ interface TriggerRow {
 
 /** Fields of every trigger that the service sets. */
 type EditColumns = "workspace_id" | "edited_by" | "edited_at" | "email" | "extra_perms";
-type TableColumns = Parameters<typeof asPathTable<(typeof SHARED_COLUMNS)[number]>>[0];
+type TableColumns = Parameters<typeof toPathTable<(typeof SHARED_COLUMNS)[number]>>[0];
 const SHARED_COLUMNS = [
   "extra_perms",
   "script_path",
@@ -88,7 +88,7 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
   readonly what: string;
 
   constructor(table: TableColumns & { $inferSelect: Row }, kind: StoreOptions<Row, Own>) {
-    this.#table = asPathTable(table, ...SHARED_COLUMNS);
+    this.#table = toPathTable(table, ...SHARED_COLUMNS);
     this.#kind = kind;
     this.what = kind.one.slice(kind.one.indexOf(" ") + 1);
   }

@@ -9,7 +9,7 @@
  * as a group (`submit-as-group.ts`).
  */
 import type { Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { EndedJob, JobEndListener } from "../../../platform/app/job-ends.ts";
 import { type JobKind, type JobStatus, RUN_KINDS } from "../../../platform/queue/states.ts";
@@ -19,7 +19,7 @@ import { countRun } from "../schedules/count-runs.ts";
 import { type HandlerCall, handlerCalls, type Occasion } from "./tables.ts";
 
 /** Wakes the task that starts handlers; a no-op where there is none. */
-export const getHandlerTask = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
+export const getHandlerTask = memoizePerApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
 /** `trigger_kind` of a handler's job. */
 export const HANDLER_TRIGGER = "error_handler";

@@ -1,6 +1,6 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 
-const { table, text, integer, timestamp, index, primaryKey } = kit;
+const { table, text, integer, timestamp, index, primaryKey } = tableKit;
 
 /**
  * Why a handler is called:

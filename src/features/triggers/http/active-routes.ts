@@ -1,6 +1,6 @@
 /** Cache of all enabled routes, which each request to a route needs. */
 import { and, eq } from "drizzle-orm";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
@@ -11,7 +11,7 @@ interface RouteCache {
   table: Promise<ActiveRoutes> | undefined;
 }
 
-const routeCacheOf = perApp<App, RouteCache>(() => ({ table: undefined }));
+const routeCacheOf = memoizePerApp<App, RouteCache>(() => ({ table: undefined }));
 
 /** Invalidates the cache. Call it after a commit that changed a route, or a workspace with routes. */
 export const invalidateRoutes = defineInvalidation<[]>("routes", {

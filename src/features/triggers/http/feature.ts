@@ -1,4 +1,4 @@
-import { asPathTable } from "../../../database/path-table.ts";
+import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { invalidateRoutes } from "./active-routes.ts";
 import { httpTriggerSection } from "./archive.ts";
@@ -16,7 +16,7 @@ export const feature = defineFeature({
   itemKinds: [
     {
       kind: "http_trigger",
-      table: asPathTable(httpTriggers, "extra_perms"),
+      table: toPathTable(httpTriggers, "extra_perms"),
       invalidate: (app) => invalidateRoutes(app),
     },
   ],
@@ -29,7 +29,7 @@ export const feature = defineFeature({
   archiveSections: [httpTriggerSection],
   triggerCounts: [
     {
-      table: asPathTable(httpTriggers, "script_path", "is_flow"),
+      table: toPathTable(httpTriggers, "script_path", "is_flow"),
       count: "http_routes_count",
       used: "http_routes_used",
     },

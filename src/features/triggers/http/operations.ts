@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Retry as RetryRule } from "../../../engines/flow-engine/types.ts";
-import { optional, withDefault } from "../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { RetrySchema } from "../../code/flows/value/open-flow.ts";
@@ -27,8 +27,8 @@ const authentication = z.preprocess(
 
 const StaticAssets = z.object({
   s3: z.string(),
-  storage: optional(z.string()),
-  filename: optional(
+  storage: optionalField(z.string()),
+  filename: optionalField(
     z
       .string()
       .regex(/^[\x20-\x7e]{1,200}$/)
@@ -45,10 +45,10 @@ const written = {
   is_flow: orFalse,
   summary: orNull(z.string()),
   description: orNull(z.string()),
-  request_type: optional(z.enum(REQUEST_TYPES)),
-  is_async: optional(z.boolean()),
-  authentication_method: optional(authentication),
-  requires_auth: optional(z.boolean()),
+  request_type: optionalField(z.enum(REQUEST_TYPES)),
+  is_async: optionalField(z.boolean()),
+  authentication_method: optionalField(authentication),
+  requires_auth: optionalField(z.boolean()),
   authentication_resource_path: orNull(z.string().transform((path) => path.replace(/^\$res:/, ""))),
   signature: orNull(SignatureRuleSchema),
   raw_string: orFalse,
@@ -62,14 +62,14 @@ const written = {
 const EditRoute = keepUnknownFields(
   z.object({
     ...written,
-    route_path: optional(z.string()),
-    workspaced_route: optional(z.boolean()),
+    route_path: optionalField(z.string()),
+    workspaced_route: optionalField(z.boolean()),
     mode: TriggerMode,
   }),
   ["enabled"],
 );
 const NewRoute = keepUnknownFields(
-  z.object({ ...written, enabled: optional(z.boolean()), mode: TriggerMode }),
+  z.object({ ...written, enabled: optionalField(z.boolean()), mode: TriggerMode }),
 );
 
 /** Normalises a route: two older flags are replaced by the fields that newer clients use. */
@@ -194,7 +194,7 @@ const existsRoute = operation({
     route_path: z.string(),
     http_method: method,
     workspaced_route: orFalse,
-    trigger_path: optional(z.string()),
+    trigger_path: optionalField(z.string()),
   }),
   responds: responds.json(z.boolean()),
   run: (ctx, { body: { trigger_path, ...asked } }) => service.isRouteAnswered(ctx, asked, trigger_path),

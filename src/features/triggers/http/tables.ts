@@ -1,8 +1,8 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 import type { Retry } from "../../../engines/flow-engine/types.ts";
 import type { SignatureSettings } from "../../code/scripts/signature-rule.ts";
 
-const { table, text, boolean, timestamp, json, primaryKey } = kit;
+const { table, text, boolean, timestamp, json, primaryKey } = tableKit;
 
 export const HTTP_METHODS = ["get", "post", "put", "delete", "patch"] as const;
 /** The response: `sync` the result, `async` the job's id, `sync_sse` a stream of updates. */

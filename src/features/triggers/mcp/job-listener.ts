@@ -1,6 +1,6 @@
 /** Follows a running job on behalf of a tool's caller: its growing log, and its progress. */
 import type { App } from "../../../platform/app/context.ts";
-import { joinFeed, leaveFeed } from "../../runs/follow/job-feed.ts";
+import { subscribeToFeed, unsubscribeFromFeed } from "../../runs/follow/job-feed.ts";
 import { stripLogHeader } from "../../runs/job/log-header.ts";
 import { findJob } from "../../runs/submit/find-and-cancel.ts";
 
@@ -20,7 +20,7 @@ export function listenToJob(app: App, workspace_id: string, job_id: string, list
   let busy = false;
   // Its caller is answered when the server stops: see submit/wait.ts.
   const follower = { wake, tick, end: () => {} };
-  const feed = joinFeed(app, job_id, follower);
+  const feed = subscribeToFeed(app, job_id, follower);
 
   function wake(): void {
     for (;;) {
@@ -53,7 +53,7 @@ export function listenToJob(app: App, workspace_id: string, job_id: string, list
   return {
     stop(): void {
       wake();
-      leaveFeed(app, feed, follower);
+      unsubscribeFromFeed(app, feed, follower);
     },
   };
 }

@@ -1,4 +1,4 @@
-import { asPathTable } from "../../../database/path-table.ts";
+import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { scheduleSection } from "./archive.ts";
 import { rescheduleAfterSetBack } from "./clock-change.ts";
@@ -15,7 +15,7 @@ export const feature = defineFeature({
   operations: {
     "operations.ts": scheduleOperations,
   },
-  itemKinds: [{ kind: "schedule", table: asPathTable(schedules, "extra_perms") }],
+  itemKinds: [{ kind: "schedule", table: toPathTable(schedules, "extra_perms") }],
   pathColumns: [
     { column: schedules.script_path },
     { column: schedules.on_failure, prefixes: ["script/", "flow/"] },
@@ -44,7 +44,7 @@ export const feature = defineFeature({
   archiveSections: [scheduleSection],
   triggerCounts: [
     {
-      table: asPathTable(schedules, "script_path", "is_flow"),
+      table: toPathTable(schedules, "script_path", "is_flow"),
       count: "schedule_count",
       details: findPrimarySchedule,
     },

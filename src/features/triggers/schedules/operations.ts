@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { containsJson } from "../../../lib/json/contains.ts";
-import { optional, withDefault } from "../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../lib/zod.ts";
 import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   responds,
 } from "../../../platform/http/operation.ts";
 import { RetrySchema } from "../../code/flows/value/open-flow.ts";
@@ -160,7 +160,7 @@ const listSchedulesWithJobs = operation({
   path: `${base}/list_with_jobs`,
   access: "member",
   summary: "List schedules with the last runs of each",
-  query: z.object(paging),
+  query: z.object(pagingFields),
   responds: responds.json(z.array(ScheduleRecord.extend({ jobs: z.array(Ran) }))),
   run: async (ctx, { query }) => {
     const rows = await service.scheduleStore.list(ctx, query);
@@ -179,11 +179,11 @@ const setDefaultHandler = operation({
   body: z.object({
     handler_type: z.enum(HANDLER_TYPES),
     override_existing: orFalse,
-    path: optional(z.string()),
-    extra_args: optional(object),
-    number_of_occurence: optional(times),
-    number_of_occurence_exact: optional(z.boolean()),
-    workspace_handler_muted: optional(z.boolean()),
+    path: optionalField(z.string()),
+    extra_args: optionalField(object),
+    number_of_occurence: optionalField(times),
+    number_of_occurence_exact: optionalField(z.boolean()),
+    workspace_handler_muted: optionalField(z.boolean()),
   }),
   responds: responds.created("confirmation"),
   audit: { operation: "schedules.setdefaulthandler", action_kind: "Update" },
@@ -217,11 +217,11 @@ export const previewSchedule = operation({
   body: z.object({
     schedule: z.string(),
     timezone: z.string(),
-    cron_version: optional(z.string()),
+    cron_version: optionalField(z.string()),
     /** Leaves out times before it, like a schedule's pause (not in the contract). */
     paused_until: orNull(isoTimestamp),
     /** Number of times (not in the contract). */
-    count: optional(z.number().int().min(1).max(MAX_PREVIEW_COUNT)),
+    count: optionalField(z.number().int().min(1).max(MAX_PREVIEW_COUNT)),
   }),
   responds: responds.json(z.array(isoTimestamp)),
   run: ({ app }, { body: { schedule, timezone, paused_until, count = PREVIEW_COUNT } }) =>

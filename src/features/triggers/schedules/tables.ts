@@ -1,7 +1,7 @@
-import { kit, sql } from "../../../database/kit.ts";
+import { sql, tableKit } from "../../../database/kit.ts";
 import type { Retry } from "../../../engines/flow-engine/types.ts";
 
-const { table, text, integer, boolean, timestamp, json, index, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, json, index, primaryKey } = tableKit;
 
 /** Schedules: scripts and flows that run at given times. */
 export const schedules = table(

@@ -1,4 +1,4 @@
-import { asPathTable } from "../../../database/path-table.ts";
+import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { websocketTriggerSection } from "./archive.ts";
 import { createWebsocketListener } from "./listener/websocket-listener.ts";
@@ -11,7 +11,7 @@ export const feature = defineFeature({
   operations: {
     "operations.ts": websocketTriggerOperations,
   },
-  itemKinds: [{ kind: "websocket_trigger", table: asPathTable(websocketTriggers, "extra_perms") }],
+  itemKinds: [{ kind: "websocket_trigger", table: toPathTable(websocketTriggers, "extra_perms") }],
   pathColumns: [
     { column: websocketTriggers.script_path },
     { column: websocketTriggers.url, prefixes: ["$script:", "$flow:"] },
@@ -33,7 +33,7 @@ export const feature = defineFeature({
   archiveSections: [websocketTriggerSection],
   triggerCounts: [
     {
-      table: asPathTable(websocketTriggers, "script_path", "is_flow"),
+      table: toPathTable(websocketTriggers, "script_path", "is_flow"),
       count: "websocket_count",
       used: "websocket_used",
     },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Retry } from "../../../engines/flow-engine/types.ts";
-import { optional, withDefault } from "../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../lib/zod.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { RetrySchema } from "../../code/flows/value/open-flow.ts";
 import { keepUnknownFields, mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
@@ -68,7 +68,7 @@ export const createWebsocketTrigger = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Create a trigger that runs a script or flow for each message of a WebSocket server",
-  body: keepUnknownFields(z.object({ ...written, enabled: optional(z.boolean()), mode: TriggerMode })),
+  body: keepUnknownFields(z.object({ ...written, enabled: optionalField(z.boolean()), mode: TriggerMode })),
   responds: responds.created("the path it is kept at"),
   audit: { operation: "websocket_triggers.create", action_kind: "Create" },
   run: async (ctx, { body }) => {

@@ -3,7 +3,7 @@
 import { and, eq, or } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
 import type { Tx } from "../../../database/database.ts";
-import { perApp } from "../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
@@ -14,7 +14,7 @@ import { type TriggerInput, TriggerStore } from "../common/trigger-store.ts";
 import { type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 
 /** Wakes the listener after a change; a no-op where there is none. */
-export const getListener = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
+export const getListener = memoizePerApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
 /** Columns that the listener writes. */
 type LeaseColumns = "error" | "server_id" | "last_server_ping";

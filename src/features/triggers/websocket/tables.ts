@@ -1,7 +1,7 @@
-import { kit } from "../../../database/kit.ts";
+import { tableKit } from "../../../database/kit.ts";
 import type { Retry } from "../../../engines/flow-engine/types.ts";
 
-const { table, text, boolean, timestamp, json, primaryKey } = kit;
+const { table, text, boolean, timestamp, json, primaryKey } = tableKit;
 
 /** A filter: a message matches if it is a JSON object whose `key` contains `value`. */
 export interface MessageFilter {

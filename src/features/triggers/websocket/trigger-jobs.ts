@@ -7,7 +7,7 @@ import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { JobFinished } from "../../../platform/events/events.ts";
 import { determineRunAs, escapeReferences } from "../../runs/arguments/caller-references.ts";
-import { takesEvent } from "../../runs/arguments/preprocessor-input.ts";
+import { expectsEvent } from "../../runs/arguments/preprocessor-input.ts";
 import { addRetries } from "../../runs/submit/retrying.ts";
 import { createSubmission } from "../../runs/submit/submission.ts";
 import {
@@ -121,7 +121,7 @@ async function startJob(
   const has_preprocessor_input = parameters !== undefined;
   const submission = await createSubmission(ctx, found, own, { has_preprocessor_input });
   if (event && parameters) {
-    const input = takesEvent(parameters)
+    const input = expectsEvent(parameters)
       ? { event: { kind: TRIGGER_KIND, ...args, ...event } }
       : { ...args, wm_trigger: { kind: TRIGGER_KIND, websocket: event } };
     const runner = determineRunAs(ctx, submission.runs_as);

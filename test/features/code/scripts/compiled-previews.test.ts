@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, truncate, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { limitSize } from "../../../../src/engines/runner/files/prune-files.ts";
+import { limitFolderSize } from "../../../../src/engines/runner/files/prune-files.ts";
 import { listProcesses } from "../../../../src/engines/runner/process/kill-tree.ts";
 import {
   type Ask,
@@ -95,11 +95,11 @@ test("the least recently used are removed while the total is too large", async (
     isLoaded: (path: string) => path === running,
     onRemoved: (path: string) => void removed.push(path),
   };
-  expect(await limitSize(folder.path, 50_000_000, use)).toBe(0);
-  expect(await limitSize(folder.path, 45_000_000, use)).toBe(1);
+  expect(await limitFolderSize(folder.path, 50_000_000, use)).toBe(0);
+  expect(await limitFolderSize(folder.path, 45_000_000, use)).toBe(1);
   expect(removed).toEqual([oldest]);
   // What is in use stays, however large it is.
-  expect(await limitSize(folder.path, 1, use)).toBe(2);
+  expect(await limitFolderSize(folder.path, 1, use)).toBe(2);
   expect(
     [...new Bun.Glob("*").scanSync({ cwd: join(folder.path, "versions", "acme"), onlyFiles: false })].sort(),
   ).toEqual(["a4", "a5"]);

@@ -102,18 +102,18 @@ test("every secret is re-encrypted; the old key decrypts nothing new", async () 
 
 test("any text can be a key, and uses more than its own digits", async () => {
   const { createHash } = await import("node:crypto");
-  const { decrypt } = await import("../../../../src/lib/crypto/seal.ts");
+  const { decryptText } = await import("../../../../src/lib/crypto/seal.ts");
   await expectOk(admin("POST", "/w/acme/variables/create", secret("short_key")));
   for (const new_key of ["short", "two words, and ü", "x".repeat(65)]) {
     await expectOk(admin("POST", path, { new_key }));
     expect((await admin("GET", path)).json()).toEqual({ key: new_key });
     expect(await read("short_key")).toBe("value of short_key");
     const digest = createHash("sha256").update(new_key).digest();
-    expect(decrypt(digest, await stored("short_key"), "acme")).toBeUndefined();
+    expect(decryptText(digest, await stored("short_key"), "acme")).toBeUndefined();
   }
   await expectOk(admin("POST", path, { new_key: keyNumber(3) }));
   const digest = createHash("sha256").update(keyNumber(3)).digest();
-  expect(decrypt(digest, await stored("short_key"), "acme")).toBe("value of short_key");
+  expect(decryptText(digest, await stored("short_key"), "acme")).toBe("value of short_key");
 });
 
 test("webhook secrets and encrypted arguments follow the key, and the id of the workspace", async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { join } from "node:path";
 import { SQL } from "bun";
 import { sql } from "drizzle-orm";
-import { monthOf } from "../../../../src/database/months/month.ts";
+import { getMonthOf } from "../../../../src/database/months/month.ts";
 import { prepareMonths } from "../../../../src/features/instance/self/job-months.ts";
 import { addComingMonths } from "../../../../src/features/lifecycle/retention/coming-months.ts";
 import { listJobTables } from "../../../../src/features/lifecycle/retention/job-tables.ts";
@@ -49,9 +49,9 @@ const middle = (ago: number) => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 14));
 };
-const nameOf = (ago: number) => monthOf(middle(ago)).name;
+const nameOf = (ago: number) => getMonthOf(middle(ago)).name;
 const jobOf = (moment: Date, number: number, more: Partial<NewJob> = {}) =>
-  completedRow(monthOf(moment).from.replace(/0{12}$/, String(number).padStart(12, "0")), moment, more);
+  completedRow(getMonthOf(moment).from.replace(/0{12}$/, String(number).padStart(12, "0")), moment, more);
 const store = (list: NewJob[]) => server.server.app.db.write((tx) => tx.insert(jobs).values(list));
 const partitions = async (table: string) =>
   (
@@ -249,7 +249,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     await prune(cutoff);
     for (const { table, key } of TABLES) {
       expect(await partitions(table)).not.toContain(nameOf(3));
-      const { from, to } = monthOf(middle(3));
+      const { from, to } = getMonthOf(middle(3));
       const left = await rows<{ id: string }>(
         sql`SELECT ${sql.identifier(key)} AS id FROM ${sql.identifier(table)} WHERE ${sql.identifier(key)} >= ${from} AND ${sql.identifier(key)} < ${to}`,
       );

@@ -1,6 +1,6 @@
 /** Mails go out through real mail servers, each way a connection is secured, and what fails says how. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { resolver } from "../../../../src/platform/outgoing/connect.ts";
+import { dnsResolver } from "../../../../src/platform/outgoing/connect.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 import {
   CERTIFICATE,
@@ -117,10 +117,10 @@ describe("test_smtp", () => {
   }, 40_000);
 
   test("connects to the address it has checked, and verifies the certificate of the name", async () => {
-    const resolve = resolver.resolve;
+    const resolve = dnsResolver.resolve;
     const asked: string[] = [];
     // What is answered the second time is what must not be reached; the first address of these takes nothing.
-    resolver.resolve = async (host) => {
+    dnsResolver.resolve = async (host) => {
       asked.push(host);
       return asked.length === 1 ? ["127.0.0.9", "127.0.0.1"] : ["127.0.0.8"];
     };
@@ -134,7 +134,7 @@ describe("test_smtp", () => {
       expect(other.text).toContain("shows a certificate that is not trusted");
       expect([asked, received.length]).toEqual([["other.test"], before + 1]);
     } finally {
-      resolver.resolve = resolve;
+      dnsResolver.resolve = resolve;
     }
   });
 

@@ -15,7 +15,7 @@ export class NotEvaluated extends Error {}
 const programs = parser.configure({ top: "SingleExpression" });
 
 /** Evaluates a simple expression against the values in scope. @throws NotEvaluated */
-export function evaluate(expression: string, scope: Scope): unknown {
+export function evaluateExpression(expression: string, scope: Scope): unknown {
   const tree = programs.parse(expression.replace(/;\s*$/, ""));
   const node = tree.topNode.firstChild;
   let isWhole = true;
@@ -169,7 +169,7 @@ const show = (value: unknown): string =>
 /** Replaces each `${…}` in a text. @throws NotEvaluated */
 export function fillTemplate(template: string, scope: Scope): string {
   return template.replace(/\$\{([^{}]*)\}/g, (_all, expression: string) =>
-    show(evaluate(expression.trim(), scope)),
+    show(evaluateExpression(expression.trim(), scope)),
   );
 }
 
@@ -192,7 +192,7 @@ export function computeInput(input: unknown, scope: Scope): unknown {
     }
     case "eval":
     case "evalv2":
-      return evaluate(String(input.expr ?? ""), scope);
+      return evaluateExpression(String(input.expr ?? ""), scope);
     case "template":
     case "templatev2":
       return fillTemplate(String(input.eval ?? ""), scope);

@@ -9,7 +9,7 @@ const SEARCH_OR_RUN = 0o111;
  * only for the server, whatever the umask and packages' modes. The child that created it has ended. The folder itself
  * is changed last, which marks the work as complete.
  */
-export async function makeReadable(folder: string): Promise<void> {
+export async function makeFolderReadable(folder: string): Promise<void> {
   const me = process.geteuid?.();
   if (me !== 0) return;
   const stats = await lstat(folder);

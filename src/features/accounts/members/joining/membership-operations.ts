@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { optional } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { deleteMember } from "../members.ts";
 import * as people from "./membership.ts";
@@ -29,7 +29,7 @@ export const addUser = operation({
   access: "admin",
   summary:
     "Make somebody a member, or invite who has an account where no super admin asks; it need not exist yet",
-  body: Invite.extend({ username: optional(z.string()) }),
+  body: Invite.extend({ username: optionalField(z.string()) }),
   responds: text,
   audit: { operation: "users.add_to_workspace", action_kind: "Create" },
   run: async (ctx, { workspace, body }) => {

@@ -1,7 +1,7 @@
 /** Operations to log in with a provider: redirects for browsers, an authorization code for programs. */
 import { z } from "zod";
 import { renderMessagePage } from "../../../../lib/text/html-page.ts";
-import { optional } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import {
   createRedirect,
@@ -60,7 +60,7 @@ const loginCallback = operation({
   access: "anyone",
   scope: false,
   summary: "Complete a login with the provider's authorization response",
-  body: z.object({ code: z.string(), state: z.string(), iss: optional(z.string()) }),
+  body: z.object({ code: z.string(), state: z.string(), iss: optionalField(z.string()) }),
   responds: responds.raw("text/plain", "session token, also as cookie"),
   audit: LOGIN_AUDIT,
   run: async (ctx, { client_name, body }) => {

@@ -4,7 +4,7 @@
  */
 
 import { AwsV4Signer } from "aws4fetch";
-import { type Backoff, retry } from "../../../../lib/async/retry.ts";
+import { type Backoff, retryWithBackoff } from "../../../../lib/async/retry.ts";
 import { BadRequest, NotFound, type SvcError, Unavailable } from "../../../../lib/errors.ts";
 import { getUrlHost } from "../../../../lib/network.ts";
 import { OutgoingError, openRequest, TargetRefused } from "../../../../platform/outgoing/connect.ts";
@@ -90,7 +90,7 @@ export function createS3Api(resource: S3Resource, targets: Targets): S3Api {
     let tried = 0;
     const isRetryable = (failure: unknown) =>
       failure instanceof Unavailable && tried < MAX_ATTEMPTS && isRepeatable(call);
-    return retry({ backoff: BACKOFF, isRetryable }, () => {
+    return retryWithBackoff({ backoff: BACKOFF, isRetryable }, () => {
       tried++;
       return attempt(call).catch((cause) => {
         throw toBucketError(cause, place);

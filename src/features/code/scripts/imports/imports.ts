@@ -7,7 +7,7 @@ import { analyseScript } from "../../../../engines/languages/reading/analyse.ts"
 import { type Language, type Packages, SyntaxFault } from "../../../../engines/languages/types.ts";
 import type { ImportedScript } from "../../../../engines/runner/types.ts";
 import { Cache } from "../../../../lib/async/cache.ts";
-import { perApp } from "../../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { App, Member } from "../../../../platform/app/context.ts";
@@ -175,7 +175,7 @@ function toImportedScript({
 }
 
 const MAX_CACHED = 2_000;
-const importCache = perApp((_: App) => new Cache<ImportedScript>({ max: MAX_CACHED }));
+const importCache = memoizePerApp((_: App) => new Cache<ImportedScript>({ max: MAX_CACHED }));
 
 /** Loads the sources of pinned imports. @throws BadRequest if a version was deleted */
 export function loadImports(app: App, workspace_id: string, pins: PinnedImport[]): Promise<ImportedScript[]> {

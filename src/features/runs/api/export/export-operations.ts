@@ -14,7 +14,7 @@ import { parseWithSchema, readText } from "../../../../platform/http/input.ts";
 import {
   type Operation,
   operation,
-  paging,
+  pagingFields,
   responds,
   toLimitOffset,
 } from "../../../../platform/http/operation.ts";
@@ -39,7 +39,7 @@ const exporting = {
   method: "GET",
   access: "admin",
   scope: { domain: "jobs", action: "read", many: true },
-  query: z.object(paging),
+  query: z.object(pagingFields),
   responds: responds.raw("application/json", "an array of whole jobs, oldest first"),
 } as const;
 

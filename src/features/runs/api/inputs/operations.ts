@@ -5,7 +5,7 @@ import {
   isoTimestamp,
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   responds,
 } from "../../../../platform/http/operation.ts";
@@ -31,7 +31,7 @@ const Runnable = z.object({
   runnable_type: z.enum(["ScriptHash", "ScriptPath", "FlowPath"]),
 });
 
-const Page = Runnable.extend({ ...paging });
+const Page = Runnable.extend({ ...pagingFields });
 
 function splitRunnable<T extends service.InputTarget>({ runnable_id, runnable_type, ...rest }: T) {
   return { runnable: { runnable_id, runnable_type }, rest };

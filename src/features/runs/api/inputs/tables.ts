@@ -1,6 +1,6 @@
-import { kit } from "../../../../database/kit.ts";
+import { tableKit } from "../../../../database/kit.ts";
 
-const { table, text, boolean, timestamp, index } = kit;
+const { table, text, boolean, timestamp, index } = tableKit;
 
 /** Saved arguments, to run a script or flow with them again. */
 export const inputs = table(

@@ -10,7 +10,7 @@
  */
 import { and, asc, count, desc, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
 import { preventIndexUse } from "../../../../database/conditions.ts";
-import { perApp } from "../../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../../lib/async/per-app.ts";
 import { createSlots } from "../../../../lib/async/slots.ts";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
@@ -30,7 +30,9 @@ const BATCH_SIZE = 500;
 /** Scans over many slices at the same time. */
 const MAX_CONCURRENT_SCANS = 2;
 
-const scanSlotsOf = perApp<App, ReturnType<typeof createSlots>>(() => createSlots(MAX_CONCURRENT_SCANS));
+const scanSlotsOf = memoizePerApp<App, ReturnType<typeof createSlots>>(() =>
+  createSlots(MAX_CONCURRENT_SCANS),
+);
 
 /** A set of jobs that a small index returns directly. */
 export interface IdSet {

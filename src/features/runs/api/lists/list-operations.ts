@@ -4,7 +4,7 @@ import type { App, WorkspaceContext } from "../../../../platform/app/context.ts"
 import {
   type Operation,
   operation,
-  paging,
+  pagingFields,
   queryBoolean,
   queryInteger,
   ResponseWithHeaders,
@@ -93,7 +93,7 @@ export const listJobs = operation({
   access: "member",
   scope: many,
   summary: "List jobs, queued and completed, newest first",
-  query: z.object({ ...paging, ...mixedFilters, include_args: queryBoolean.optional() }),
+  query: z.object({ ...pagingFields, ...mixedFilters, include_args: queryBoolean.optional() }),
   responds: responds.json(z.array(JobRecord), "jobs without results; with arguments where asked for"),
   run: (ctx, { workspace, query }) => listSummaries(ctx, workspace, query, undefined),
 });
@@ -108,7 +108,7 @@ const listQueue = operation({
   // Existing command-line clients request the whole queue as one page.
   query: z
     .object({
-      ...paging,
+      ...pagingFields,
       per_page: queryInteger.min(1).max(100_000).default(1000),
       ...queueFilters,
       include_args: queryBoolean.optional(),
@@ -134,13 +134,13 @@ const listCompletedJobs = operation({
   access: "member",
   scope: many,
   summary: "List the completed jobs, newest first",
-  query: z.object({ ...paging, ...commonFilters, include_args: queryBoolean.optional() }),
+  query: z.object({ ...pagingFields, ...commonFilters, include_args: queryBoolean.optional() }),
   responds: responds.json(z.array(JobRecord), "jobs without results; with arguments where asked for"),
   run: (ctx, { workspace, query }) => listSummaries(ctx, workspace, query, "completed"),
 });
 
 /** A page may have as many ids as the operations that take ids accept. */
-const idPaging = { ...paging, per_page: queryInteger.min(1).max(100_000).default(10_000) };
+const idPaging = { ...pagingFields, per_page: queryInteger.min(1).max(100_000).default(10_000) };
 const key = { concurrency_key: concurrencyKey };
 
 const listFilteredJobsUuids = operation({

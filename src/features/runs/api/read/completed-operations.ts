@@ -7,7 +7,7 @@ import { type Operation, operation, queryBoolean, responds } from "../../../../p
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { parseLinkRequest, requireApprovalSignature } from "../../approvals/link-signature.ts";
 import { readFlowFields } from "../../flows/status/status.ts";
-import { auditView, getJobAudited } from "../../follow/view-audit.ts";
+import { auditJobView, getJobAudited } from "../../follow/view-audit.ts";
 import { readLog } from "../../job/logs.ts";
 import {
   createJsonResponse,
@@ -33,7 +33,7 @@ function requireCompleted(job: Job): Job {
 }
 
 async function withViewAudit(ctx: Context, job: Job): Promise<Job> {
-  await auditView(ctx, job);
+  await auditJobView(ctx, job);
   return job;
 }
 

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
 import { parseJson, parseSchemaJson } from "../../../../lib/json/json.ts";
-import { optional } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
@@ -107,7 +107,7 @@ const restartFlowAtPoint = operation({
   summary: "Restart a flow run from a step, iteration or branch given in the body",
   body: z.object({
     step_id: z.string().min(1),
-    branch_or_iteration_n: optional(z.number().int().min(0)),
+    branch_or_iteration_n: optionalField(z.number().int().min(0)),
   }),
   run: (ctx, { job_id, body, query }) =>
     restartFlow(ctx, { flow_job_id: job_id, ...body }, { body: undefined, query }),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
 import type { Language } from "../../../../engines/languages/types.ts";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
-import { optional } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import type { DeployedFlow } from "../../../code/flows/versions.ts";
@@ -23,7 +23,7 @@ const Choice = z.object({
       path: z.string(),
       runnable_kind: z.enum(["script", "flow"]),
     }),
-    z.object({ source: z.literal("inline"), code: z.string(), lang: optional(language) }),
+    z.object({ source: z.literal("inline"), code: z.string(), lang: optionalField(language) }),
   ]),
 });
 type Choice = z.output<typeof Choice>;

@@ -3,15 +3,11 @@
 import type { RawScript } from "../../../../engines/flow-engine/types.ts";
 import { requireRuntime } from "../../../../engines/languages/languages.ts";
 import { findRuntimeOfCode } from "../../../../engines/languages/programs/table.ts";
-import {
-  analyseScript,
-  findUsableLock,
-  locksNothing,
-} from "../../../../engines/languages/reading/analyse.ts";
+import { analyseScript, findUsableLock, isEmptyLock } from "../../../../engines/languages/reading/analyse.ts";
 import type { Language, ScriptAnalysis } from "../../../../engines/languages/types.ts";
 import type { ImportedScript, RunnableVersion } from "../../../../engines/runner/types.ts";
 import { Cache } from "../../../../lib/async/cache.ts";
-import { perApp } from "../../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../../lib/async/per-app.ts";
 import { Internal } from "../../../../lib/errors.ts";
 import { sha256 } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
@@ -40,7 +36,7 @@ export interface InlineCode {
 }
 
 /** Analyses by digest of the code: analysing on each run would cost more than the run. */
-const analysisCacheOf = perApp((_: App) => new Cache<ScriptAnalysis>({ max: MAX_CACHED_ANALYSES }));
+const analysisCacheOf = memoizePerApp((_: App) => new Cache<ScriptAnalysis>({ max: MAX_CACHED_ANALYSES }));
 const MAX_CACHED_ANALYSES = 10_000;
 
 /**
@@ -91,7 +87,7 @@ async function resolveDependenciesOf(
   resolve: CodeResolver,
 ): Promise<ResolvedCode> {
   const { workspace_id, flow_version } = job;
-  const isEmpty = code.lock === "" || (analysis.packages === undefined && locksNothing(code.lock));
+  const isEmpty = code.lock === "" || (analysis.packages === undefined && isEmptyLock(code.lock));
   const lock = isEmpty ? "" : await findUsableLock(code.language, code.lock);
   if (analysis.imports.length === 0 && lock !== undefined) return { lock, imports: [] };
   const pins = flow_version === null ? undefined : await findFlowImports(app, workspace_id, flow_version);
@@ -102,7 +98,7 @@ async function resolveDependenciesOf(
 const MAX_CACHED_RESOLUTIONS = 1_000;
 /** Cache time: longer than it takes to start all steps of most runs. */
 const RESOLUTION_TTL_MS = 300_000;
-const resolutionCacheOf = perApp(
+const resolutionCacheOf = memoizePerApp(
   (app: App) =>
     new Cache<ResolvedCode>({
       max: MAX_CACHED_RESOLUTIONS,

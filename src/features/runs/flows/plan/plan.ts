@@ -27,7 +27,7 @@ import {
   insertJobs,
   updateFrameRow,
 } from "./statements.ts";
-import { releaseConcurrencySlot, stopBelow } from "./stop-frames.ts";
+import { releaseConcurrencySlot, stopFramesBelow } from "./stop-frames.ts";
 import { cacheRun, FlowConflict } from "./transitions.ts";
 import { wakeFlowsAt } from "./wake-times.ts";
 
@@ -215,7 +215,7 @@ export class Plan {
         .set({ args, preprocessed: true, preprocessor_input: null })
         .where(eq(jobs.id, id));
     }
-    for (const frame of this.#stopped) await stopBelow(this.#app, tx, [frame.id]);
+    for (const frame of this.#stopped) await stopFramesBelow(this.#app, tx, [frame.id]);
     for (const end of this.#ended) await this.#finish(tx, end);
     for (const { frame } of this.#ended) await deleteAfterUse(tx, frame);
     tx.afterCommit(() => this.#committed());

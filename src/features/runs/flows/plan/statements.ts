@@ -1,6 +1,6 @@
 /** Prepared statements of transitions. */
 import { and, eq, ne, sql } from "drizzle-orm";
-import { statement, type Tx } from "../../../../database/database.ts";
+import { prepareStatement, type Tx } from "../../../../database/database.ts";
 import { dialect } from "../../../../database/kit.ts";
 import type { FrameState } from "../../../../engines/flow-engine/state.ts";
 import { insertJob } from "../../../../platform/queue/job-store.ts";
@@ -11,7 +11,7 @@ import { type FlowFrame, flowFrames } from "../../../code/flows/tables.ts";
 const placeholder = sql.placeholder;
 
 /** Increments the version of a run if it is still the one the plan started from. */
-export const claimVersion = statement<{ root_id: string; from: number }, { job_id: string }[]>((q) =>
+export const claimVersion = prepareStatement<{ root_id: string; from: number }, { job_id: string }[]>((q) =>
   q
     .update(flowFrames)
     .set({ version: sql`${flowFrames.version} + 1` })
@@ -19,7 +19,7 @@ export const claimVersion = statement<{ root_id: string; from: number }, { job_i
     .returning({ job_id: flowFrames.job_id }),
 );
 
-const insertFrame = statement<FlowFrame, unknown>((q) =>
+const insertFrame = prepareStatement<FlowFrame, unknown>((q) =>
   q.insert(flowFrames).values({
     job_id: placeholder("job_id"),
     root_job: placeholder("root_job"),
@@ -29,15 +29,17 @@ const insertFrame = statement<FlowFrame, unknown>((q) =>
   }),
 );
 
-export const updateFrameRow = statement<{ job_id: string; state: FrameState; wake_at: Date | null }, unknown>(
-  (q) =>
-    q
-      .update(flowFrames)
-      .set({ state: placeholder("state"), wake_at: placeholder("wake_at") as never })
-      .where(eq(flowFrames.job_id, placeholder("job_id"))),
+export const updateFrameRow = prepareStatement<
+  { job_id: string; state: FrameState; wake_at: Date | null },
+  unknown
+>((q) =>
+  q
+    .update(flowFrames)
+    .set({ state: placeholder("state"), wake_at: placeholder("wake_at") as never })
+    .where(eq(flowFrames.job_id, placeholder("job_id"))),
 );
 
-export const completeFrameRow = statement<
+export const completeFrameRow = prepareStatement<
   {
     id: string;
     status: JobStatus;

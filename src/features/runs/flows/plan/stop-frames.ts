@@ -47,7 +47,7 @@ export async function releaseConcurrencySlot(
  * Stops what is below completed frames, up to a limit: queued leaves are completed, running ones are asked to stop,
  * frames are completed. The rest is left to the wake-up timers.
  */
-export async function stopBelow(app: App, tx: Tx, frames: readonly string[]): Promise<void> {
+export async function stopFramesBelow(app: App, tx: Tx, frames: readonly string[]): Promise<void> {
   const todo = [...frames];
   const done: string[] = [];
   for (let room = MAX_STOPPED_JOBS; todo.length > 0 && room > 0; ) {
@@ -72,7 +72,7 @@ export async function stopOrphans(app: App, tx: Tx, ids: readonly string[]): Pro
     .where(and(inArray(jobs.id, [...ids]), eq(jobs.state, "running"), inArray(jobs.kind, [...FRAME_KINDS])));
   await stopChildren(app, tx, orphans);
   // Completed frames must not keep a wake time either.
-  await stopBelow(app, tx, ids);
+  await stopFramesBelow(app, tx, ids);
 }
 
 function listUnfinishedChildren(tx: Tx, parents: string[], limit: number): Promise<StoppableJob[]> {

@@ -5,7 +5,7 @@
  */
 import { eq } from "drizzle-orm";
 import { isOutage } from "../../../../database/failure.ts";
-import { perApp } from "../../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../../lib/async/per-app.ts";
 import { Internal, SvcError, Unavailable } from "../../../../lib/errors.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
@@ -43,7 +43,7 @@ interface RunEntry {
   contended_until: number;
 }
 
-const runEntriesOf = perApp<App, Map<string, RunEntry>>(() => new Map());
+const runEntriesOf = memoizePerApp<App, Map<string, RunEntry>>(() => new Map());
 
 /** A planned transition that is being written. */
 export interface PlannedTransition<T> {

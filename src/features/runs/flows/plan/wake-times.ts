@@ -3,7 +3,7 @@
  * immediately, and distinguish it from real times.
  */
 
-import { perApp } from "../../../../lib/async/per-app.ts";
+import { memoizePerApp } from "../../../../lib/async/per-app.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { FlowRun } from "../live-run.ts";
 
@@ -22,7 +22,7 @@ export function computeNextImmediateTurn(run: FlowRun): Date {
 }
 
 /** The wake-up timer of this process; undefined if the process runs no jobs. */
-export const getWakeUpTimer = perApp<App, { wakeAt: ((moment: Date) => void) | undefined }>(() => ({
+export const getWakeUpTimer = memoizePerApp<App, { wakeAt: ((moment: Date) => void) | undefined }>(() => ({
   wakeAt: undefined,
 }));
 

@@ -9,7 +9,7 @@ import { commitTransition } from "../plan/commit-transition.ts";
 import { EARLIEST_WAKE_TIME } from "../plan/wake-times.ts";
 
 /** Moves the wake times of waiting frames earlier by as much as the clock was set back. */
-export async function shiftWaits(app: App, by_ms: number): Promise<void> {
+export async function shiftWakeTimes(app: App, by_ms: number): Promise<void> {
   const { wake_at, root_job } = flowFrames;
   const waiting = and(gte(wake_at, EARLIEST_WAKE_TIME), gt(wake_at, app.clock()));
   const roots = await app.db.read.selectDistinct({ root_job }).from(flowFrames).where(waiting);

@@ -19,7 +19,7 @@ export interface WakeResult {
 }
 
 /** Wakes due frames of one run, as many as fit into one transaction but at least one. */
-export async function wakeFrames(
+export async function wakeDueFrames(
   app: App,
   root_job: string,
   frame_ids: readonly string[],

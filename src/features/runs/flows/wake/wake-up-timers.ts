@@ -10,7 +10,7 @@ import { sleep } from "../../../../lib/async/sleep.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../../platform/loops/periodic-task.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
-import { stopBelow, stopOrphans } from "../plan/stop-frames.ts";
+import { stopFramesBelow, stopOrphans } from "../plan/stop-frames.ts";
 import { CLEANUP_TIME, EARLIEST_WAKE_TIME, getWakeUpTimer, wakeFlowsAt } from "../plan/wake-times.ts";
 import type { WakeResult } from "./wake-run.ts";
 
@@ -181,7 +181,7 @@ export function createWakeUpTimers(app: App, { wake, fail }: FrameHandlers): Ser
     for (const id of lost) orphans.delete(id);
     const ended = await due(eq(wake_at, CLEANUP_TIME), STOP_BATCH_SIZE);
     const ids = ended.map(({ job_id }) => job_id);
-    if (ids.length > 0) await app.db.write((tx) => stopBelow(app, tx, ids));
+    if (ids.length > 0) await app.db.write((tx) => stopFramesBelow(app, tx, ids));
     return ids.length > 0 || orphans.size > 0;
   }
 

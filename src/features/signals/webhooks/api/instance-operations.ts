@@ -1,6 +1,6 @@
 /** Operations on the endpoint of instance events. Its URL is the setting `instance_events_webhook`. */
 import { z } from "zod";
-import { optional } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../../platform/http/operation.ts";
 import { requireLicense } from "../../../tenancy/license/service.ts";
 import { listDeliveries, redeliverEvents } from "../deliveries.ts";
@@ -58,7 +58,7 @@ const redeliverInstanceWebhook = operation({
   path: `${base}/redeliver`,
   access: "superAdmin",
   summary: "Redeliver one of the instance's events, or all failed ones",
-  body: optionalBody(z.object({ event_seq: optional(z.number().int()) })),
+  body: optionalBody(z.object({ event_seq: optionalField(z.number().int()) })),
   responds: responds.json(z.object({ count: z.number() }), "how many are sent again"),
   audit: { operation: "webhooks.redeliver", action_kind: "Execute" },
   run: async (ctx, { body }) => {

@@ -3,7 +3,7 @@
  * workspace settings.
  */
 import { z } from "zod";
-import { optional } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod.ts";
 import {
   isoTimestamp,
   type Operation,
@@ -34,10 +34,10 @@ const NewEndpoint = z.object({
 });
 
 const EditEndpoint = z.object({
-  url: optional(z.string()),
-  description: optional(z.string()),
+  url: optionalField(z.string()),
+  description: optionalField(z.string()),
   types: types.nullable().optional(),
-  enabled: optional(z.boolean()),
+  enabled: optionalField(z.boolean()),
 });
 
 export const Endpoint = z
@@ -55,9 +55,9 @@ export const Endpoint = z
   .meta({ id: "WebhookEndpoint" });
 
 export const DeliveriesQuery = z.object({
-  state: optional(z.enum(["pending", "delivered", "failed"])),
+  state: optionalField(z.enum(["pending", "delivered", "failed"])),
   /** `event_seq` of the last delivery on the page before. */
-  before: optional(z.coerce.number().int()),
+  before: optionalField(z.coerce.number().int()),
   per_page: z.coerce.number().int().min(1).max(1_000).default(100),
 });
 
@@ -166,7 +166,7 @@ export const redeliverWebhook = operation({
   path: `${base}/redeliver/{id}`,
   access: "admin",
   summary: "Redeliver an event, or all failed ones",
-  body: optionalBody(z.object({ event_seq: optional(z.number().int()) })),
+  body: optionalBody(z.object({ event_seq: optionalField(z.number().int()) })),
   responds: responds.json(z.object({ count: z.number() }), "how many are sent again"),
   audit: { operation: "webhooks.redeliver", action_kind: "Execute" },
   run: async (ctx, { workspace, id, body }) => ({

@@ -1,6 +1,6 @@
 /** Reads the due deliveries of an endpoint, and stores their outcomes. */
 import { and, asc, eq, exists, inArray, lte, sql } from "drizzle-orm";
-import { statement, type Tx } from "../../../../database/database.ts";
+import { prepareStatement, type Tx } from "../../../../database/database.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { raiseAlertInTransaction } from "../../alerts/service.ts";
 import { computeNextAttempt, type DeliveryOutcome } from "../deliveries.ts";
@@ -168,7 +168,7 @@ export async function storeOutcomes(
 
 const namedParameter = sql.placeholder;
 
-const storeOutcomeStatement = statement<WebhookDelivery, unknown>((q) =>
+const storeOutcomeStatement = prepareStatement<WebhookDelivery, unknown>((q) =>
   q
     .update(webhookDeliveries)
     .set({

@@ -1,4 +1,4 @@
-import { asPathTable } from "../../../../database/path-table.ts";
+import { toPathTable } from "../../../../database/path-table.ts";
 import { defineFeature } from "../../../../platform/http/feature.ts";
 import { createStoredSection } from "./archive.ts";
 import { STORED_KINDS } from "./kinds.ts";
@@ -13,7 +13,7 @@ export const feature = defineFeature({
   },
   itemKinds: STORED_KINDS.map(({ kind }) => ({
     kind: `${kind}_trigger`,
-    table: asPathTable(storedTriggers, "extra_perms"),
+    table: toPathTable(storedTriggers, "extra_perms"),
     live: whereKind(kind),
   })),
   pathColumns: [{ column: storedTriggers.script_path }],
@@ -28,7 +28,7 @@ export const feature = defineFeature({
   ],
   archiveSections: STORED_KINDS.map(({ kind }) => createStoredSection(kind)),
   triggerCounts: STORED_KINDS.map(({ kind }) => ({
-    table: asPathTable(storedTriggers, "script_path", "is_flow"),
+    table: toPathTable(storedTriggers, "script_path", "is_flow"),
     only: whereKind(kind),
     count: `${kind}_count`,
     used: `${kind}_used`,

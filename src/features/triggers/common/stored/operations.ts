@@ -1,6 +1,6 @@
 /** Operations on triggers that are stored and not run, the same for each kind. */
 import { z } from "zod";
-import { optional, withDefault } from "../../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { keepUnknownFields } from "../../../tenancy/rights/unknown-fields.ts";
 import { isTriggerEnabled, TriggerMode } from "../mode.ts";
@@ -17,7 +17,7 @@ const StoredTriggerBody = keepUnknownFields(
     path: z.string(),
     script_path: withDefault(z.string(), ""),
     is_flow: withDefault(z.boolean(), false),
-    enabled: optional(z.boolean()),
+    enabled: optionalField(z.boolean()),
     mode: TriggerMode,
   }),
   ADDED_FIELDS,

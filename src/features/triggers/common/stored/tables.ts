@@ -1,8 +1,8 @@
-import { kit } from "../../../../database/kit.ts";
+import { tableKit } from "../../../../database/kit.ts";
 import type { UnknownFields } from "../../../tenancy/rights/unknown-fields.ts";
 import type { StoredKindName } from "./kinds.ts";
 
-const { table, text, boolean, timestamp, json, primaryKey } = kit;
+const { table, text, boolean, timestamp, json, primaryKey } = tableKit;
 
 /** Triggers of the kinds that are stored and never run. */
 export const storedTriggers = table(

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { BadRequest, Forbidden, Internal, NotFound, SvcError, Unauthorized } from "../../../../lib/errors.ts";
 import { sha256 } from "../../../../lib/text/ids.ts";
-import { optional, withDefault } from "../../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../../lib/zod.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { Context, WorkspaceContext } from "../../../../platform/app/context.ts";
 import { hasExplicitToken } from "../../../../platform/http/door/credentials.ts";
@@ -109,12 +109,12 @@ const PROVIDER_SCHEMES: Record<string, SignatureFormat["scheme"]> = {
 
 const SignatureAuth = z.object({
   secret_key: z.string().min(1),
-  signature_provider: optional(z.string()),
-  authentication_config: optional(
+  signature_provider: optionalField(z.string()),
+  authentication_config: optionalField(
     z.object({
       signature_header_name: z.string().min(1),
       algorithm: withDefault(z.enum(["sha1", "sha256", "sha512"]), "sha256" as const),
-      signature_prefix: optional(z.string()),
+      signature_prefix: optionalField(z.string()),
     }),
   ),
 });

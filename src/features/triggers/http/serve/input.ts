@@ -6,10 +6,10 @@ import { LONG_JSON_CHARACTERS, mergeJsonObjects } from "../../../../lib/json/lon
 import { type ArgumentSource, createArguments, readPayload } from "../../../runs/arguments/arguments.ts";
 import {
   addMembers,
+  expectsEvent,
   filterVisibleHeaders,
   filterVisibleQuery,
   formatEvent,
-  takesEvent,
 } from "../../../runs/arguments/preprocessor-input.ts";
 import type { HttpTrigger } from "../tables.ts";
 
@@ -42,7 +42,7 @@ export async function readRouteInput(
   preprocessor: ParameterBinding[] | undefined,
 ): Promise<RouteInput> {
   const { request } = source;
-  const isEvent = preprocessor !== undefined && takesEvent(preprocessor);
+  const isEvent = preprocessor !== undefined && expectsEvent(preprocessor);
   const payload = await readPayload(source, { raw: route.raw_string, exact: isEvent });
   const body = createArguments(payload, request, {
     raw: route.raw_string,

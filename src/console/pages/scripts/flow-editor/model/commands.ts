@@ -4,7 +4,7 @@
  */
 import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
 import { listBodies } from "../../../../parts/flow/tree.ts";
-import { type FlowDocument, type Path, setAt } from "./document.ts";
+import { type FlowDocument, type Path, setValueAt } from "./document.ts";
 import { mapExpressions, renameInExpression } from "./expressions.ts";
 import { assignFreeIds, createIdGenerator } from "./ids.ts";
 import { createFailureStep, createPreprocessor } from "./new-steps.ts";
@@ -28,7 +28,7 @@ export function insertSteps(flow: FlowDocument, slot: Slot, steps: Fields[]): [F
   if (!Array.isArray(list)) return [flow, []];
   const added = assignFreeIds(flow, steps).map(withIdFirst);
   const next = [...list.slice(0, slot.index), ...added, ...list.slice(slot.index)];
-  return [setAt(flow, slot.list, next), added.map(({ id }) => String(id))];
+  return [setValueAt(flow, slot.list, next), added.map(({ id }) => String(id))];
 }
 
 const withIdFirst = ({ id, ...fields }: Fields): Fields => ({ id, ...fields });
@@ -40,7 +40,7 @@ export function removeSteps(flow: FlowDocument, keys: ReadonlySet<string>): Flow
   const steps = new Set<unknown>(placed.map(({ step }) => step));
   let next = flow;
   for (const { path } of placed) {
-    if (path === FAILURE || path === PREPROCESSOR) next = setAt(next, path, undefined);
+    if (path === FAILURE || path === PREPROCESSOR) next = setValueAt(next, path, undefined);
   }
   return mapStepLists(next, (list) => list.filter((step) => !steps.has(step)));
 }
@@ -72,7 +72,7 @@ export function moveSteps(flow: FlowDocument, keys: ReadonlySet<string>, slot: S
   const list = getAt(flow, slot.list) ?? [];
   if (moved.length === 0 || !Array.isArray(list)) return flow;
   const mark: Fields = {};
-  const marked = setAt(flow, slot.list, [...list.slice(0, slot.index), mark, ...list.slice(slot.index)]);
+  const marked = setValueAt(flow, slot.list, [...list.slice(0, slot.index), mark, ...list.slice(slot.index)]);
   const gone = new Set<unknown>(moved);
   let isPlaced = false;
   const next = mapStepLists(marked, (steps) =>
@@ -144,7 +144,7 @@ export function wrapSteps(
   const from = first.index - 1;
   const outer = { id, value: wrapped(kind, modules) };
   const next = [...list.slice(0, from), outer, ...list.slice(from + modules.length)];
-  return [setAt(flow, first.list, next), id];
+  return [setValueAt(flow, first.list, next), id];
 }
 
 function wrapped(type: Wrapping, modules: Fields[]): Fields {
@@ -181,7 +181,7 @@ export function unwrapStep(flow: FlowDocument, key: string): FlowDocument {
 export function renameStep(flow: FlowDocument, key: string, id: string): FlowDocument {
   const placed = findPlacedStep(flow, key);
   if (!placed || placed.id === id || id === "") return flow;
-  const renamed = setAt(flow, [...placed.path, "id"], id);
+  const renamed = setValueAt(flow, [...placed.path, "id"], id);
   if (placed.id === "") return renamed;
   const ids = new Map([[placed.id, id]]);
   return {
@@ -193,7 +193,7 @@ export function renameStep(flow: FlowDocument, key: string, id: string): FlowDoc
 /** Sets a field of a step; undefined removes it. */
 export function setStepField(flow: FlowDocument, key: string, field: Path, next: unknown): FlowDocument {
   const placed = findPlacedStep(flow, key);
-  return placed ? setAt(flow, [...placed.path, ...field], next) : flow;
+  return placed ? setValueAt(flow, [...placed.path, ...field], next) : flow;
 }
 
 const branchesOf = (flow: FlowDocument, key: string) => {
@@ -208,14 +208,14 @@ export function addBranch(flow: FlowDocument, key: string): FlowDocument {
   const { path, type, branches } = branchesOf(flow, key);
   if (!path) return flow;
   const branch = type === "branchone" ? { expr: "false", modules: [] } : { modules: [] };
-  return setAt(flow, path, [...branches, branch]);
+  return setValueAt(flow, path, [...branches, branch]);
 }
 
 /** Removes a branch with its steps. */
 export function removeBranch(flow: FlowDocument, key: string, index: number): FlowDocument {
   const { path, branches } = branchesOf(flow, key);
   return path && index < branches.length
-    ? setAt(
+    ? setValueAt(
         flow,
         path,
         branches.filter((_, each) => each !== index),
@@ -230,7 +230,7 @@ export function moveBranch(flow: FlowDocument, key: string, index: number, by: -
   if (!path || target < 0 || target >= branches.length || index >= branches.length) return flow;
   const next = [...branches];
   [next[index], next[target]] = [next[target], next[index]];
-  return setAt(flow, path, next);
+  return setValueAt(flow, path, next);
 }
 
 /** Adds the failure step or the preprocessor. @returns also its id */
@@ -239,7 +239,7 @@ export const addSpecialStep = (
   which: "failure" | "preprocessor",
 ): [FlowDocument, string[]] => [
   which === "failure"
-    ? setAt(flow, FAILURE, createFailureStep())
-    : setAt(flow, PREPROCESSOR, createPreprocessor()),
+    ? setValueAt(flow, FAILURE, createFailureStep())
+    : setValueAt(flow, PREPROCESSOR, createPreprocessor()),
   [which],
 ];

@@ -36,18 +36,18 @@ export function toDocument(found: Fields): FlowDocument {
  * Returns a copy with another value at the path. Unchanged parts are shared, and the order of fields is kept. Undefined
  * removes the field. Missing objects on the path are created.
  */
-export function setAt<T>(value: T, path: Path, next: unknown): T {
+export function setValueAt<T>(value: T, path: Path, next: unknown): T {
   const [name, ...rest] = path;
   if (name === undefined) return next as T;
   if (Array.isArray(value)) {
-    const item = setAt(value[name as number], rest, next);
+    const item = setValueAt(value[name as number], rest, next);
     if (item === value[name as number]) return value;
     const copy = [...value];
     copy[name as number] = item;
     return copy as T;
   }
   const fields: Fields = isRecord(value) ? value : {};
-  const inner = setAt(Object.hasOwn(fields, name) ? fields[name] : undefined, rest, next);
+  const inner = setValueAt(Object.hasOwn(fields, name) ? fields[name] : undefined, rest, next);
   if (inner === fields[name] && (inner !== undefined || !Object.hasOwn(fields, name))) return value;
   if (inner !== undefined) return { ...fields, [name]: inner } as T;
   const { [name]: _removed, ...others } = fields;

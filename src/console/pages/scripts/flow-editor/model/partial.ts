@@ -1,6 +1,6 @@
 /** Parts of a flow that can be run separately. */
 import { getAt } from "../../../../api/json.ts";
-import { type FlowDocument, setAt } from "./document.ts";
+import { type FlowDocument, setValueAt } from "./document.ts";
 import { findPlacedStep, findSlotAfter } from "./steps.ts";
 
 /** Returns the flow up to and including a step; later steps are left out at every level. */
@@ -12,7 +12,7 @@ export function truncateFlowAfter(flow: FlowDocument, key: string): FlowDocument
     const slot = findSlotAfter(findPlacedStep(flow, outer)!);
     if (!slot) return flow;
     const list = getAt(result, slot.list) as unknown[];
-    result = setAt(result, slot.list, list.slice(0, slot.index));
+    result = setValueAt(result, slot.list, list.slice(0, slot.index));
   }
   return result;
 }

@@ -6,7 +6,7 @@ import { getConsoleUrl } from "../../../../parts/calling/Address.tsx";
 import { Captures } from "../../../../parts/form/Captures.tsx";
 import { useEditorContext } from "../context.ts";
 import { omitSteps } from "../model/difference.ts";
-import { type FlowDocument, type Path, setAt } from "../model/document.ts";
+import { type FlowDocument, type Path, setValueAt } from "../model/document.ts";
 import { addInputs } from "../model/schema-of.ts";
 import { Options } from "../step/Options.tsx";
 import { FLOW_OPTIONS, listShownFields } from "../step/option-fields.ts";
@@ -30,7 +30,7 @@ export function FlowPanel() {
   const [isCapturing, setCapturing] = useState(false);
   const { flow } = editor;
   const set = (path: Path, next: unknown, label: string) =>
-    editor.edit(label, (before) => setAt(before, path, next), path.join("/"));
+    editor.edit(label, (before) => setValueAt(before, path, next), path.join("/"));
   return (
     <section className="stack" aria-label="Flow">
       <Title order={2}>Flow</Title>

@@ -3,7 +3,7 @@ import { ActionIcon, Button, Checkbox, Select, TextInput, Title } from "@mantine
 import { IconArrowUp, IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
-import { setAt } from "../model/document.ts";
+import { setValueAt } from "../model/document.ts";
 
 /** Choices of types, with their JSON Schema. */
 const TYPES: { value: string; label: string; schema: Fields }[] = [
@@ -104,7 +104,7 @@ export function InputFields({ schema, change }: Props) {
               placeholder="What it is for"
               value={typeof property.description === "string" ? property.description : ""}
               onChange={(event) =>
-                set(field, setAt(property, ["description"], event.currentTarget.value || undefined))
+                set(field, setValueAt(property, ["description"], event.currentTarget.value || undefined))
               }
             />
             <Checkbox

@@ -6,7 +6,7 @@ import { Iterations } from "../../../../parts/flow/Iterations.tsx";
 import { useEditorContext } from "../context.ts";
 import type { FlowProblem } from "../model/check.ts";
 import { setStepField } from "../model/commands.ts";
-import { type Path, setAt } from "../model/document.ts";
+import { type Path, setValueAt } from "../model/document.ts";
 import { RESERVED } from "../model/ids.ts";
 import { listSteps, type PlacedStep } from "../model/steps.ts";
 import { Branches } from "./Branches.tsx";
@@ -91,7 +91,7 @@ export function StepPanel({ placed, problems, part: wanted, setPart }: Props) {
               <Rest
                 value={step}
                 shown={listShownFields(sections, listNonOptionFields(type))}
-                change={(next) => editor.edit("Other fields", (flow) => setAt(flow, placed.path, next))}
+                change={(next) => editor.edit("Other fields", (flow) => setValueAt(flow, placed.path, next))}
               />
             }
           />
