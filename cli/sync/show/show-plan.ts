@@ -38,17 +38,25 @@ export function showPlan({ steps, left }: SyncPlan, direction: "push" | "pull"):
 
 const MAX_STRAYS = 20;
 
-/** Files of triggers that a connected service such as Nextcloud starts: other clients make them. */
-const NATIVE_TRIGGER = /_native_trigger\.(?:yaml|json)$/;
+/** Files that other clients know, and why no item is made of them; all others have no reason of their own. */
+const STRAY_REASONS: [pattern: RegExp, reason: string][] = [
+  [/_native_trigger\.(?:yaml|json)$/, "svc does not store triggers of connected services (native triggers)"],
+  [
+    /\/[^/.]+\.[^/.]+\.(?:resource|variable|schedule|folder|\w+_trigger)\.(?:yaml|json|file\.\w+)$/,
+    "svc does not know items of one branch (gitBranches in wmill.yaml)",
+  ],
+  [/(?:)/, "no item is made of them"],
+];
 
 /** Lists files that belong to no item, so that nobody expects them to be deployed. */
 export function showUnassignedFiles({ strays }: { strays: readonly string[] }): void {
-  const isNative = (name: string) => NATIVE_TRIGGER.test(name);
-  listStrays(
-    strays.filter((name) => !isNative(name)),
-    "no item is made of them",
-  );
-  listStrays(strays.filter(isNative), "svc does not store triggers of connected services (native triggers)");
+  const reasonOf = (name: string) => STRAY_REASONS.find(([pattern]) => pattern.test(name))![1];
+  for (const [, reason] of STRAY_REASONS) {
+    listStrays(
+      strays.filter((name) => reasonOf(name) === reason),
+      reason,
+    );
+  }
 }
 
 function listStrays(names: readonly string[], reason: string): void {

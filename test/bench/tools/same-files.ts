@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { parse } from "yaml";
 import { isIncluded, parseFolderSettings } from "../../../cli/sync/read/folder-settings.ts";
+import { readSettingsForm } from "../../../cli/sync/read/settings-form.ts";
 
 /** Files of items, by name; other files of a repository are nothing that a workspace takes. */
 const ITEM_FILES = [
@@ -67,9 +68,11 @@ function compare(sent: string, back: string, roots: [string, string]): string[] 
   if (one === other) return [];
   if (!/\.(?:ya?ml|json)$/.test(sent)) return one.trim() === other.trim() ? [] : ["other text"];
   try {
+    const mean = (value: unknown) =>
+      /\/settings\.ya?ml$/.test(sent) && isObject(value) ? readSettingsForm(value).fields : value;
     return differ(
-      insert(parse(one), roots[0], dirname(sent)),
-      insert(parse(other), roots[1], dirname(back)),
+      mean(insert(parse(one), roots[0], dirname(sent))),
+      mean(insert(parse(other), roots[1], dirname(back))),
       "",
     );
   } catch (cause) {

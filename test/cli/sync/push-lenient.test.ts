@@ -38,6 +38,7 @@ test("unreadable files and rejected items do not stop the others", async () => {
     "f/data/unlocked.script.yaml": "summary: Unlocked\nlock: '!inline f/data/unlocked.script.lock'\n",
     "f/data/unlocked.ts": TS,
     "f/data/notes.txt": "not ours",
+    "f/data/db.main.resource.yaml": "resource_type: c_db\nvalue: {}\n",
     "f/data/fine.script.12.nextcloud_native_trigger.yaml": "script_path: f/data/fine\nis_flow: false\n",
     "f/data/fast.go": "package inner\n",
     "f/data/play.playbook.yml": "- hosts: all\n",
@@ -45,6 +46,7 @@ test("unreadable files and rejected items do not stop the others", async () => {
   const { code, out, err } = await svc(place, "push", "--yes");
   expect(code).toBe(1);
   expect(out).toContain("1 file not deployed, as no item is made of them:\n  f/data/notes.txt");
+  expect(out).toContain("(gitBranches in wmill.yaml):\n  f/data/db.main.resource.yaml");
   expect(out).toContain("(native triggers):\n  f/data/fine.script.12.nextcloud_native_trigger.yaml");
   for (const told of [
     "f/data/a.variable.yaml is not YAML",
@@ -216,6 +218,22 @@ test("with --secrets sealed, secrets encrypted elsewhere with the folder's key c
   const left = await svc(unset, "push", "--yes", "--secrets", "sealed");
   expect(left).toMatchObject({ code: 0, out: expect.stringMatching(/nothing to change\n$/) });
   expect(left.err).toBe("warning: variable f/unset/a: its file has no value: set the secret by hand\n");
+}, 60_000);
+
+test("a group is saved with those of its members and admins who are users", async () => {
+  using place = createCliEnvironment();
+  await server.member("acme", "ann");
+  await writeFiles(place.folder, {
+    "groups/mixed.group.yaml": "summary: Mixed\nmembers: [u/gone, u/ann]\nadmins: [u/lost, u/admin]\n",
+  });
+  const { code, err } = await svc(place, "push", "--yes");
+  expect(code).toBe(1);
+  expect(err).toContain(
+    "group mixed: saved without some: there is no user gone in workspace acme; there is no user lost in workspace acme\n",
+  );
+  const group = await get("/groups/get/mixed");
+  expect(group.members.sort()).toEqual(["admin", "ann"]);
+  expect(Object.keys(group.extra_perms)).toEqual(["u/admin"]);
 }, 60_000);
 
 test("package lists of the workspace are pushed, changed and deleted; other folders contain no items", async () => {
