@@ -40,7 +40,15 @@ function reachablePackage(folder: string): string {
 }
 
 /** Crashes of the database server are not what is tested. */
-const FOR_TESTS = ["fsync=off", "full_page_writes=off", "synchronous_commit=off", "wal_level=minimal", "max_wal_senders=0", "max_connections=300", "jit=off"];
+const FOR_TESTS = [
+  "fsync=off",
+  "full_page_writes=off",
+  "synchronous_commit=off",
+  "wal_level=minimal",
+  "max_wal_senders=0",
+  "max_connections=300",
+  "jit=off",
+];
 
 export interface PostgresServer {
   url: string;
