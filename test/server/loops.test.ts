@@ -71,7 +71,7 @@ const BY_HAND = [
   "createTokenUseFlusher",
   "createWorker",
   "createJobHeartbeats",
-  "joinFeed",
+  "subscribeToFeed",
 ];
 
 test("every periodic task of a feature is a loop that some feature declares", async () => {

@@ -1,4 +1,5 @@
 import { BadRequest } from "../errors.ts";
+import { SERVER_GROUPS } from "./server-groups.ts";
 
 const PATH_PATTERN = /^[ufg](\/[\w-]+){2,}$/;
 const WORKSPACE_ID_PATTERN = /^\w+(-\w+)*$/;
@@ -57,8 +58,6 @@ export function parseFolderOrGroupName(kind: "folder" | "group", name: string): 
 
 /** Username recorded for unauthenticated callers. */
 const ANONYMOUS_USERNAME = "anonymous";
-/** Groups that the server starts jobs as; they are shown like usernames. */
-const SERVER_GROUPS: readonly string[] = ["error_handler", "success_handler", "chat"];
 
 /** Returns the username if it is valid. @throws BadRequest otherwise */
 export function parseUsername(username: string): string {

@@ -10,11 +10,16 @@ const RULES: LexicalRules = {
   escape: "\\",
 };
 
+/** Prints the program, its version, and what it reads: its libraries, not all else below its prefix. */
+const LOCATE = `c = RbConfig::CONFIG
+read = c.values_at("rubylibprefix", "rubyarchdir", "sitedir", "vendordir") + Dir[File.join(c["libdir"], "libruby*")]
+puts RbConfig.ruby, c["ruby_version"], RbConfig.ruby, read.compact.select { |path| File.exist?(path) }`;
+
 export const rubyAdapter: ProgramAdapter = {
   extension: "rb",
   tool: "ruby",
   install: "install Ruby (Debian: ruby)",
-  locate: ["-e", 'puts RbConfig.ruby, RbConfig::CONFIG["ruby_version"], RbConfig::CONFIG["prefix"]'],
+  locate: ["-e", LOCATE],
   syntax_check: {
     command: ["ruby", "--disable=gems", "-c"],
     error: /^-:(?: -:)?(?<line>\d+): (?<message>.*)$/m,

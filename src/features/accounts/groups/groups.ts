@@ -3,11 +3,11 @@ import { and, asc, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { parseFolderOrGroupName } from "../../../lib/text/paths.ts";
+import { SERVER_GROUPS } from "../../../lib/text/server-groups.ts";
 import { EVERYONE_GROUP, findGrant, isInGroup } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type GroupRow, groupMembers, groups, instanceGroups } from "../../tenancy/people/group-tables.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
-import { SERVER_GROUPS } from "../../tenancy/people/server-groups.ts";
 import {
   createAuditParameters,
   hasGrants,

@@ -7,13 +7,13 @@ import { containsText } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { divideByKey, type Part } from "../../../database/slices.ts";
 import { BadRequest } from "../../../lib/errors.ts";
+import { SERVER_GROUPS } from "../../../lib/text/server-groups.ts";
 import { EVERYONE_GROUP, type Permissions } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { ItemKind } from "../../../platform/app/item-kind.ts";
 import { folders } from "../people/folder-tables.ts";
 import { groups, instanceGroups } from "../people/group-tables.ts";
 import { invalidateMembers } from "../people/members.ts";
-import { SERVER_GROUPS } from "../people/server-groups.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import { listItemKinds, listItemsGranting, storeAcl } from "./item-kinds.ts";
 

@@ -38,7 +38,7 @@ function listPresent({ error_handler, success_handler }: StoredSettings): Presen
 }
 
 /** Invalidates the cached answer; call it after a commit that changed the settings. */
-export const invalidateHandlers = defineInvalidation<[workspace_id: string]>("error handler", {
+export const invalidateHandlers = defineInvalidation<[workspace_id: string]>("handlers", {
   forget: (app, workspace_id) => handlerCache(app).delete(workspace_id),
   forgetAll: (app) => handlerCache(app).clear(),
 });

@@ -9,7 +9,7 @@ import type { App } from "../../../platform/app/context.ts";
 import { escapeReferences } from "../../runs/arguments/caller-references.ts";
 import { verifySignatureWithKey } from "../../runs/submit/signatures.ts";
 import { formatGroupRunAs } from "../../tenancy/people/members.ts";
-import { CHAT_GROUP } from "../../tenancy/people/server-groups.ts";
+import { CHAT_GROUP } from "../../../lib/text/server-groups.ts";
 import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { submitAsGroup } from "../handlers/submit-as-group.ts";
 import { getSigningSecret } from "./chat-settings.ts";

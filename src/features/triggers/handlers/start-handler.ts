@@ -17,7 +17,7 @@ import {
 } from "../../runs/submit/triggered.ts";
 import { raiseAlert } from "../../signals/alerts/service.ts";
 import { formatGroupRunAs } from "../../tenancy/people/members.ts";
-import { ERROR_HANDLER_GROUP, SUCCESS_HANDLER_GROUP } from "../../tenancy/people/server-groups.ts";
+import { ERROR_HANDLER_GROUP, SUCCESS_HANDLER_GROUP } from "../../../lib/text/server-groups.ts";
 import { hasHandler } from "../../tenancy/workspaces/handler-cache.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";

@@ -1,6 +1,6 @@
 /**
  * The groups that server-initiated jobs run as. Admins grant rights to them as to any group; members of such a group
- * see its jobs.
+ * see its jobs. Jobs show them like usernames, so no user has their names.
  */
 
 /** Runs the workspace's error handler. */
