@@ -76,14 +76,14 @@ interface PoolOptions {
   /** Starts a process. @throws when the system refuses to */
   launch: (reach: FolderAccess) => Child;
   /** Turns a blank child into a Python interpreter. */
-  becomePython: (child: Child, program: string) => Promise<void>;
+  turnIntoPython: (child: Child, program: string) => Promise<void>;
   /**
    * Whether scripts are confined to their own files; then the folders a child can access are fixed when it starts.
    */
   isWalled: () => boolean;
 }
 
-export function createChildPool({ options, launch, becomePython, isWalled }: PoolOptions): ChildPool {
+export function createChildPool({ options, launch, turnIntoPython, isWalled }: PoolOptions): ChildPool {
   const { directory, log } = options;
   const idle = new Map<string, Child[]>();
   const blank: Child[] = [];
@@ -97,7 +97,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     start(python) {
       if (isFull()) return undefined;
       const child = start({ read: python.folders });
-      becomePython(child, python.program).catch(() => {});
+      turnIntoPython(child, python.program).catch(() => {});
       return child;
     },
     discard,

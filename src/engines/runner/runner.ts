@@ -72,7 +72,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const pool = createChildPool({
     options,
     isWalled: () => sandbox.confinesFiles,
-    becomePython: (child, program) => turnIntoPython(child, program, runtime),
+    turnIntoPython: (child, program) => turnIntoPython(child, program, runtime),
     launch(reach) {
       const max_message_bytes = computeMaxMessageBytes(options.max_result_bytes);
       return own.retryAfterRestore(() =>

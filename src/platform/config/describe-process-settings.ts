@@ -3,7 +3,7 @@ import { z } from "zod";
 import { BadRequest } from "../../lib/errors.ts";
 import { type Config, type ConfigName, PROCESS_SETTINGS } from "./config.ts";
 import { INSTANCE_SETTINGS } from "./instance-settings.ts";
-import { MASK } from "./masking.ts";
+import { SECRET_MASK } from "./masking.ts";
 
 export const ProcessSetting = z.object({
   value: z.union([z.string(), z.number(), z.null()]),
@@ -46,7 +46,7 @@ export function describeProcessSettings(config: Config): Record<string, ProcessS
       return [
         name,
         {
-          value: kind === "secret" && value !== null ? MASK : value,
+          value: kind === "secret" && value !== null ? SECRET_MASK : value,
           source: config.sources[name],
           variable,
           meaning,

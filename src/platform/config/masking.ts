@@ -4,12 +4,12 @@ import { isContainer } from "../../lib/json/json.ts";
 import type { SettingDefinition } from "./instance-settings.ts";
 
 /** Text shown instead of a secret. */
-export const MASK = "********";
+export const SECRET_MASK = "********";
 
 /** Masks a text; of a URL the origin stays visible. */
 function maskText(text: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return MASK;
-  return `${new URL(text).origin}/${MASK}`;
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return SECRET_MASK;
+  return `${new URL(text).origin}/${SECRET_MASK}`;
 }
 
 /** Field names that indicate a secret, used for keys without a definition. */
@@ -18,8 +18,9 @@ const SECRET_NAME_PATTERN = /(secret|token|password|passwd|credential|private|(a
 /** Returns a setting's value for display, with its secrets masked. */
 export function maskSetting(key: string, definition: SettingDefinition | undefined, value: unknown): unknown {
   if (value === undefined || value === null) return value;
-  if (definition === undefined) return SECRET_NAME_PATTERN.test(key) || hasSecretName(value) ? MASK : value;
-  if (definition.secret === true) return MASK;
+  if (definition === undefined)
+    return SECRET_NAME_PATTERN.test(key) || hasSecretName(value) ? SECRET_MASK : value;
+  if (definition.secret === true) return SECRET_MASK;
   return mapTextsAtPaths(definition.secret ?? [], value, maskText);
 }
 
@@ -43,9 +44,9 @@ export function unmaskSetting(
 ): unknown {
   const unknown = () =>
     new BadRequest(
-      `setting ${key}: ${MASK} stands for a stored secret, and none is stored here: give the secret itself`,
+      `setting ${key}: ${SECRET_MASK} stands for a stored secret, and none is stored here: give the secret itself`,
     );
-  if (given === MASK) {
+  if (given === SECRET_MASK) {
     if (before === undefined) throw unknown();
     return before;
   }
@@ -57,7 +58,7 @@ export function unmaskSetting(
     return text;
   });
   return mapTextsAtPaths(definition.secret, given, (text, path) => {
-    if (!text.includes(MASK)) return text;
+    if (!text.includes(SECRET_MASK)) return text;
     const found = known.get(`${path} ${text}`) ?? known.get(text);
     if (found === undefined) throw unknown();
     return found;

@@ -150,7 +150,7 @@ export const jobSearch = table(
 export const jobSearchProgress = table("job_search_progress", {
   id: integer("id").primaryKey(),
   completed_at: timestamp("completed_at").notNull(),
-  /** Always empty. Rows of tables with a column of this name are deleted with the job. */
+  /** Always empty: a row with the id of a job in a column of this name would be deleted with the job. */
   job_id: text("job_id").notNull(),
   /** Id of the job. */
   last_job: text("last_job").notNull().default(""),

@@ -187,7 +187,7 @@ test("data that looks like an expression stays; unusual steps and large numbers 
 
 test("after a deletion the next step has the focus, or else the previous one", () => {
   const document = flow(code("a"), loop("l", [code("x"), code("y")]), code("b"));
-  const after = (...keys: string[]) => commands.stepAfterRemoval(listSteps(document), new Set(keys));
+  const after = (...keys: string[]) => commands.findStepAfterRemoval(listSteps(document), new Set(keys));
   expect([after("a"), after("x"), after("l"), after("b"), after("a", "l", "b")]).toEqual([
     "l",
     "y",

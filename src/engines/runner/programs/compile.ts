@@ -75,7 +75,7 @@ interface Plan {
 }
 
 /**
- * Plans how to compile a version: one that requires packages is compiled by another program, with the versions of its
+ * Plans how to compile a version. If it requires packages, their build tool compiles it, with the versions of its
  * lock.
  */
 async function planCompilation(version: RunnableVersion): Promise<Plan> {

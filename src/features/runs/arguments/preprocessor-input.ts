@@ -35,7 +35,7 @@ export async function readPreprocessorArguments(
   const args = createArguments(payload, request, options);
   const preprocessor_input = takes
     ? formatEvent(payload, createEvent(request, payload))
-    : addMembers(args, { wm_trigger: { kind: TRIGGER_KIND } });
+    : addJsonMembers(args, { wm_trigger: { kind: TRIGGER_KIND } });
   return { args, preprocessor_input };
 }
 
@@ -54,7 +54,7 @@ export function formatEvent(payload: Payload, facts: { kind: string; raw_string:
 }
 
 /** Adds members to the arguments' JSON text; they override existing ones. */
-export function addMembers(args: string, members: object): string {
+export function addJsonMembers(args: string, members: object): string {
   return args.length > LONG_JSON_CHARACTERS
     ? mergeJsonObjects(args, JSON.stringify(members))
     : mergeMembers(args, members);

@@ -30,6 +30,6 @@ export type FromThread =
   | { kind: "done"; answer: TableAnswer }
   | { kind: "failed"; message: string };
 
-export type ToThread =
+export type MessageToThread =
   | { kind: "start"; request: TableRequest }
   | { kind: "bytes"; id: number; bytes: ArrayBuffer };

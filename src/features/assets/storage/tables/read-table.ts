@@ -5,7 +5,7 @@
 import { createSlots } from "../../../../lib/async/slots.ts";
 import { BadRequest, Internal, Unavailable } from "../../../../lib/errors.ts";
 import type { StoredFile } from "../object-store.ts";
-import type { FromThread, TableAnswer, TableRequest, ToThread } from "./protocol.ts";
+import type { FromThread, MessageToThread, TableAnswer, TableRequest } from "./protocol.ts";
 
 const TIMEOUT_MS = 20_000;
 /** Maximum size of a byte range: a column of a Parquet row group. */
@@ -46,7 +46,7 @@ export async function readTable(
 
 async function runThread(file: StoredFile, request: TableRequest): Promise<TableAnswer> {
   const worker = new Worker(PROGRAM);
-  const send = (message: ToThread) =>
+  const send = (message: MessageToThread) =>
     worker.postMessage(message, message.kind === "bytes" ? [message.bytes] : []);
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {

@@ -1,5 +1,5 @@
 /** Program of the thread that reads a table. It requests byte ranges and sends one result. */
-import type { FromThread, TableRequest, ToThread } from "./protocol.ts";
+import type { FromThread, MessageToThread, TableRequest } from "./protocol.ts";
 import { type PartReader, readRows } from "./rows.ts";
 
 declare const self: Worker;
@@ -27,7 +27,7 @@ async function answer(request: TableRequest): Promise<void> {
   }
 }
 
-self.onmessage = ({ data }: MessageEvent<ToThread>) => {
+self.onmessage = ({ data }: MessageEvent<MessageToThread>) => {
   if (data.kind === "start") void answer(data.request);
   else {
     awaited.get(data.id)?.(data.bytes);

@@ -7,8 +7,8 @@ import { findStep } from "../drive/find-step.ts";
 import { createEmptyRun, loadFrame } from "../live-run.ts";
 
 /**
- * Finds the early result. @returns JSON text; undefined unless the job is a flow that has passed, or waits after, its
- * `early_return`
+ * Finds the result of the step that a flow names as its `early_return`.
+ * @returns JSON text; undefined for other jobs, and until that step has completed
  */
 export async function findEarlyResult(app: App, job: Job): Promise<string | undefined> {
   if (!isFlow(job.kind)) return undefined;

@@ -5,7 +5,7 @@ import { parseJson } from "../../../../lib/json/json.ts";
 import { LONG_JSON_CHARACTERS, mergeJsonObjects } from "../../../../lib/json/long-json.ts";
 import { type ArgumentSource, createArguments, readPayload } from "../../../runs/arguments/arguments.ts";
 import {
-  addMembers,
+  addJsonMembers,
   expectsEvent,
   filterVisibleHeaders,
   filterVisibleQuery,
@@ -62,7 +62,7 @@ export async function readRouteInput(
   };
   const preprocessor_input = isEvent
     ? formatEvent(payload, { kind: TRIGGER_KIND, raw_string: payload.text, ...facts })
-    : addMembers(args, { wm_trigger: { kind: TRIGGER_KIND, http: facts } });
+    : addJsonMembers(args, { wm_trigger: { kind: TRIGGER_KIND, http: facts } });
   return { args, preprocessor_input };
 }
 

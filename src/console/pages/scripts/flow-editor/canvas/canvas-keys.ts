@@ -6,11 +6,11 @@ import { notifyError } from "../../../../parts/Problem.tsx";
 import { parseSteps, toClipboard } from "../model/clipboard.ts";
 import {
   duplicateSteps,
+  findStepAfterRemoval,
   insertSteps,
   listOutermost,
   nudgeStep,
   removeSteps,
-  stepAfterRemoval,
 } from "../model/commands.ts";
 import { findSlotAfter, type PlacedStep, ROOT, type Slot } from "../model/steps.ts";
 import type { FlowEditorState } from "../use-flow-editor.ts";
@@ -87,7 +87,7 @@ function changeAndFocus(change: () => void, key: string | undefined): void {
 
 /** Removes the selected steps and focuses the next card, or else the previous one, or where steps are added. */
 export function removeAndFocusNext(editor: FlowEditorState, steps: PlacedStep[], label?: string): void {
-  const next = stepAfterRemoval(steps, editor.selection);
+  const next = findStepAfterRemoval(steps, editor.selection);
   changeAndFocus(() => removeSelected(editor, label), next);
   if (next === undefined) document.querySelector<HTMLElement>(".flow-editor-canvas .slot")?.focus();
 }

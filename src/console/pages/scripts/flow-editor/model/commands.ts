@@ -46,7 +46,7 @@ export function removeSteps(flow: FlowDocument, keys: ReadonlySet<string>): Flow
 }
 
 /** Returns the key of the step after the removed ones, or else before them; undefined if none is left. */
-export function stepAfterRemoval(steps: PlacedStep[], keys: ReadonlySet<string>): string | undefined {
+export function findStepAfterRemoval(steps: PlacedStep[], keys: ReadonlySet<string>): string | undefined {
   const isGone = ({ key, around }: PlacedStep) => keys.has(key) || around.some((outer) => keys.has(outer));
   const last = steps.findLastIndex(isGone);
   const next =
