@@ -4,10 +4,12 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useConnection } from "../api/connection.ts";
 import { ApiError } from "../api/errors.ts";
 
+const STATUS = /^(Bad request|Permission denied|Conflict|Unauthorized|Unprocessable|Too many requests): /;
+
 /** Returns the error message without the status prefix, except the one that makes a sentence of a name. */
 export function getErrorMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.replace(/^(Bad request|Permission denied|Conflict|Unauthorized|Unprocessable): /, "");
+  return text.replace(STATUS, "");
 }
 
 export const getErrorHint = (error: unknown): string | undefined =>

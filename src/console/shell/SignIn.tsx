@@ -13,6 +13,10 @@ const getReturnAddress = () => encodeURIComponent(location.pathname + location.s
 
 const toReset = (email: string) => (email ? `/reset?${new URLSearchParams({ email })}` : "/reset");
 
+/** Says what is wrong with a refused login. The server does not tell whether there is an account. */
+const explain = (error: Error): Error =>
+  error.message.endsWith("Invalid login") ? new Error("The e-mail or the password is wrong.") : error;
+
 /** Sign-in form: password and configured providers. */
 export function SignIn({ email: known, done }: { email?: string; done?: () => void }) {
   const [email, setEmail] = useState(known ?? "");
@@ -64,7 +68,7 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
-          {enter.error && <Problem error={enter.error} />}
+          {enter.error && <Problem error={explain(enter.error)} />}
           <Button type="submit" loading={enter.isPending} fullWidth>
             Sign in
           </Button>

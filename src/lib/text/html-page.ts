@@ -58,12 +58,18 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/**
- * Renders a page with one message. @param again adds a link to reload: session cookies are not sent with navigation
- * from another site
- */
-export function renderMessagePage(status: number, title: string, message: string, again = false): Response {
-  const link = again ? `\n<p><a href="">Try again</a></p>` : "";
+/** A link below a message. */
+export interface NextStep {
+  href: string;
+  label: string;
+}
+
+/** Reloads the page: session cookies are not sent with navigation from another site. */
+export const RETRY: NextStep = { href: "", label: "Try again" };
+
+/** Renders a page with one message. */
+export function renderMessagePage(status: number, title: string, message: string, next?: NextStep): Response {
+  const link = next ? `\n<p><a href="${escapeHtml(next.href)}">${escapeHtml(next.label)}</a></p>` : "";
   return renderPage(status, title, `<p>${escapeHtml(message)}</p>${link}`);
 }
 

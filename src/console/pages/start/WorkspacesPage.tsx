@@ -59,7 +59,11 @@ export function WorkspacesPage() {
       await again();
       go(linkTo.home(id));
     },
-    onError: notifyError,
+    onError(error) {
+      notifyError(error);
+      // It may have been withdrawn.
+      void queryClient.invalidateQueries({ queryKey: invitations.queryKey });
+    },
   });
   const workspaces = mine.data?.workspaces ?? [];
   const isFirst = mine.isSuccess && workspaces.length === 0 && invites.length === 0;

@@ -1,7 +1,7 @@
 /** Pages and redirects for browsers that come back from a provider. */
 import { BadRequest, SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
-import { renderMessagePage, renderPage } from "../../../lib/text/html-page.ts";
+import { type NextStep, RETRY, renderMessagePage, renderPage } from "../../../lib/text/html-page.ts";
 import { describeError } from "../../../platform/http/respond.ts";
 import type { AuthorizationResponse } from "../connections/oauth-protocol.ts";
 
@@ -41,14 +41,22 @@ export function createRedirect(location: string, cookies: readonly string[]): Re
   return new Response(null, { status: 302, headers });
 }
 
-/** Runs `work` and renders errors as a page, since a person reads them. */
-export async function withErrorPage(work: () => Promise<Response> | Response): Promise<Response> {
+/** Runs `work` and renders errors as a page, since a person reads them. @param next what that page leads to */
+export async function withErrorPage(
+  work: () => Promise<Response> | Response,
+  next?: NextStep,
+): Promise<Response> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     const { status, message } = describeError(error);
-    return renderMessagePage(status, "This did not work", message, error instanceof Unauthorized);
+    return renderMessagePage(
+      status,
+      "This did not work",
+      message,
+      next ?? (error instanceof Unauthorized ? RETRY : undefined),
+    );
   }
 }
 

@@ -2,7 +2,7 @@
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { InvalidInput, SvcError, Unauthorized } from "../../../lib/errors.ts";
-import { renderMessagePage } from "../../../lib/text/html-page.ts";
+import { RETRY, renderMessagePage } from "../../../lib/text/html-page.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
@@ -60,7 +60,12 @@ async function withErrorPage(work: () => Promise<Response>): Promise<Response> {
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     const { status, message } = describeError(error);
-    return renderMessagePage(status, "This did not work", message, error instanceof Unauthorized);
+    return renderMessagePage(
+      status,
+      "This did not work",
+      message,
+      error instanceof Unauthorized ? RETRY : undefined,
+    );
   }
 }
 

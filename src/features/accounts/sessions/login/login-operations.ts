@@ -1,7 +1,8 @@
 /** Operations to log in with a provider: redirects for browsers, an authorization code for programs. */
 import { z } from "zod";
-import { renderMessagePage } from "../../../../lib/text/html-page.ts";
+import { type NextStep, renderMessagePage } from "../../../../lib/text/html-page.ts";
 import { optionalField } from "../../../../lib/zod.ts";
+import type { Context } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import {
   createRedirect,
@@ -42,14 +43,25 @@ const startOauthLogin = operation({
   summary: "Redirect a browser to a provider to log in; `rd` is the target afterwards",
   query: z.object({ rd: z.string().optional() }),
   responds: responds.raw("text/plain", "a redirect"),
-  run: async (ctx, { client_name, query }) => {
-    const client = getClient(ctx.app, client_name, "login");
-    const rd = parseLocalPath(query.rd);
-    const { journey, cookie } = createState(ctx.app, { kind: "login", client: client.name, rd });
-    const asked = { redirect_uri: createLoginRedirectUri(ctx, client.name) };
-    return createRedirect(await createAuthorizationUrl(ctx.app, client, journey, asked), [cookie]);
+  run: (ctx, { client_name, query }) => {
+    const begin = async () => {
+      const client = getClient(ctx.app, client_name, "login");
+      const rd = parseLocalPath(query.rd);
+      const { journey, cookie } = createState(ctx.app, { kind: "login", client: client.name, rd });
+      const asked = { redirect_uri: createLoginRedirectUri(ctx, client.name) };
+      return createRedirect(await createAuthorizationUrl(ctx.app, client, journey, asked), [cookie]);
+    };
+    const isBrowser = ctx.request.headers.get("accept")?.includes("text/html");
+    return isBrowser ? withErrorPage(begin, getLoginStep(ctx)) : begin();
   },
 });
+
+/** Returns the link from an error to the console's login, where providers can be tried again; undefined without console. */
+function getLoginStep({ app }: Context): NextStep | undefined {
+  return app.config.console === "on"
+    ? { href: `${app.urls.base}/login`, label: "Back to the login" }
+    : undefined;
+}
 
 const LOGIN_AUDIT = { operation: "oauth.login", action_kind: "Create" } as const;
 
@@ -87,7 +99,7 @@ const loginPage = operation({
         parseAuthorizationResponse(client_name, ctx.request),
       );
       return createLoginResponse(done);
-    }),
+    }, getLoginStep(ctx)),
 });
 
 function createLoginResponse({ journey, cookies }: CompletedLogin): Response {
