@@ -1,14 +1,14 @@
 import { Fieldset, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, type Ref, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { type Ref, useCallback, useEffect, useMemo, useState } from "react";
 import { runnableQuery } from "../items/runnables.ts";
 import { Loading } from "../Loading.tsx";
-import { JsonArguments } from "./JsonArguments.tsx";
+import { JsonArguments } from "./json/JsonArguments.tsx";
+import { LazySchemaForm } from "./LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "./prepare.ts";
 import type { RunnableRef } from "./RunnableInput.tsx";
 import type { Validate } from "./SchemaForm.tsx";
 
-const SchemaForm = lazy(() => import("./SchemaForm.tsx"));
 const nothing = () => {};
 
 interface Props {
@@ -37,17 +37,15 @@ export function ArgumentsInput({ workspace, of, value, change, tellReady, valida
       {found.isPending ? (
         <Loading rows={2} />
       ) : fields ? (
-        <Suspense fallback={<Loading rows={2} />}>
-          <SchemaForm
-            id="runnable-arguments"
-            schema={schema}
-            value={value}
-            change={change}
-            submit={nothing}
-            ready={ready}
-            validate={validate}
-          />
-        </Suspense>
+        <LazySchemaForm
+          id="runnable-arguments"
+          schema={schema}
+          value={value}
+          change={change}
+          submit={nothing}
+          ready={ready}
+          validate={validate}
+        />
       ) : found.error || Object.keys(value).length > 0 ? (
         <JsonArguments value={value} change={change} tellValid={setValid} />
       ) : (

@@ -6,7 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import { useWorkspace } from "../places.ts";
-import { type Common, JsonText } from "./JsonText.tsx";
+import { type Common, JsonText } from "./json/JsonText.tsx";
 import { isPassword } from "./prepare.ts";
 
 const RESOURCE_PREFIX = "$res:";

@@ -1,11 +1,12 @@
 import { Alert, Anchor, Button, Fieldset, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import type { Resource } from "../../../api/interface.d.ts";
 import { isRecord } from "../../../api/json.ts";
 import { allowLeaving } from "../../../api/leaving.ts";
-import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
+import { JsonEditor } from "../../../parts/form/json/JsonEditor.tsx";
+import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { useLeaveWarning } from "../../../parts/form/leave-warning.ts";
 import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
 import { useStoredItem } from "../../../parts/form/use-stored-item.ts";
@@ -17,8 +18,6 @@ import { linkTo, useWorkspace } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { resourceQuery, resourceTypesQuery, saveResource } from "./queries.ts";
 import { useResourceMenu } from "./use-resource-menu.tsx";
-
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
 const FORM_ID = "resource";
 
@@ -143,17 +142,15 @@ function Editor({ workspace, existing, prefix }: Props) {
           {types === undefined ? (
             <Loading rows={2} />
           ) : isForm ? (
-            <Suspense fallback={<Loading rows={3} />}>
-              <SchemaForm
-                key={type}
-                id={FORM_ID}
-                schema={schema}
-                value={value as Record<string, unknown>}
-                change={setValue}
-                submit={() => save.mutate()}
-                ready={ready}
-              />
-            </Suspense>
+            <LazySchemaForm
+              key={type}
+              id={FORM_ID}
+              schema={schema}
+              value={value as Record<string, unknown>}
+              change={setValue}
+              submit={() => save.mutate()}
+              ready={ready}
+            />
           ) : (
             <JsonEditor
               key={type}

@@ -1,15 +1,13 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
-import { lazy, Suspense, useCallback, useId, useMemo, useState } from "react";
+import { useCallback, useId, useMemo, useState } from "react";
 import type { Approval } from "../../../parts/flow/run-model.ts";
+import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
-import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { JsonTree } from "../../../parts/result/views/JsonTree.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { useAnswerApproval } from "./queries.ts";
-
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
 /** Shows an approval that the run waits for, with buttons to answer it. */
 export function ApprovalCard({ workspace, approval }: { workspace: string; approval: Approval }) {
@@ -35,16 +33,14 @@ export function ApprovalCard({ workspace, approval }: { workspace: string; appro
       ) : (
         <Stack mt="sm">
           {fields && (
-            <Suspense fallback={<Loading rows={2} />}>
-              <SchemaForm
-                id={id}
-                schema={schema}
-                value={value}
-                change={setValue}
-                submit={approve}
-                ready={ready}
-              />
-            </Suspense>
+            <LazySchemaForm
+              id={id}
+              schema={schema}
+              value={value}
+              change={setValue}
+              submit={approve}
+              ready={ready}
+            />
           )}
           {answer.error && <Problem error={answer.error} />}
           <Group>

@@ -12,22 +12,20 @@ import {
 import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isSame } from "../../../api/json.ts";
 import { copyText } from "../../../parts/calling/clipboard.ts";
 import { clearPassedArguments, getPassedArguments } from "../../../parts/form/history-state/handover.ts";
 import { omitSecrets } from "../../../parts/form/history-state/secret-fields.ts";
 import { useHistoryState } from "../../../parts/form/history-state/use-history-state.ts";
-import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
+import { JsonArguments } from "../../../parts/form/json/JsonArguments.tsx";
+import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
-import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { linkTo, type RunnableKind } from "../../../parts/places.ts";
 import { formatLocalInput } from "../../../parts/time.tsx";
 import { useStartRun } from "./queries.ts";
 import { createSharedLink } from "./shared-link.ts";
-
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
 const FORM_ID = "arguments";
 const HOUR_MS = 3_600_000;
@@ -102,16 +100,14 @@ export function RunForm({ workspace, kind, path, schema, initial }: Props) {
           )}
         </Group>
         {isForm ? (
-          <Suspense fallback={<Loading rows={2} />}>
-            <SchemaForm
-              id={FORM_ID}
-              schema={schema}
-              value={args}
-              change={setArgs}
-              submit={start}
-              ready={ready}
-            />
-          </Suspense>
+          <LazySchemaForm
+            id={FORM_ID}
+            schema={schema}
+            value={args}
+            change={setArgs}
+            submit={start}
+            ready={ready}
+          />
         ) : fields || Object.keys(args).length > 0 ? (
           <JsonArguments value={args} change={setArgs} tellValid={setValid} />
         ) : (

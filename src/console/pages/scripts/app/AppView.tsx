@@ -1,6 +1,7 @@
 /** Renders an app as a page of texts, inputs, buttons and results. */
 import { Button, Image, Tabs, Text, Title } from "@mantine/core";
-import { type CSSProperties, lazy, Suspense, useState } from "react";
+import { type CSSProperties, useState } from "react";
+import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { HtmlFrame } from "../../../parts/result/views/HtmlFrame.tsx";
@@ -11,7 +12,6 @@ import { AppTable } from "./Table.tsx";
 import { AppProvider, useApp, useOpenApp } from "./use-app.ts";
 import { Failure, Note, useValue } from "./values.tsx";
 
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 const nothing = () => {};
 
 interface Props {
@@ -188,16 +188,14 @@ function Action({ component, names }: ActionProps) {
   return (
     <div className="stack">
       {asked.length > 0 && (
-        <Suspense fallback={<Loading rows={2} />}>
-          <SchemaForm
-            id={formId}
-            schema={form}
-            value={typed}
-            change={setTyped}
-            submit={begin}
-            ready={nothing}
-          />
-        </Suspense>
+        <LazySchemaForm
+          id={formId}
+          schema={form}
+          value={typed}
+          change={setTyped}
+          submit={begin}
+          ready={nothing}
+        />
       )}
       <Button w="fit-content" disabled={!runnable} loading={output?.loading === true} onClick={submit}>
         {typeof label === "string" && label !== "" ? label : "Run"}

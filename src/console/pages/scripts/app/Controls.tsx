@@ -10,14 +10,14 @@ import {
   Textarea,
   TextInput,
 } from "@mantine/core";
-import { lazy, Suspense, useEffect } from "react";
+import { useEffect } from "react";
 import { isRecord } from "../../../api/json.ts";
+import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { computeInput, NotEvaluated } from "./evaluate.ts";
 import type { AppComponent } from "./read-app.ts";
 import { useApp } from "./use-app.ts";
 
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 const nothing = () => {};
 
 /** Kinds of components for user input. */
@@ -212,15 +212,13 @@ function FormOf({ component: { id, input } }: { component: AppComponent }) {
   const values = outputs[id]?.values;
   if (!isRecord(schema)) return outputs[id]?.loading ? <Loading rows={2} /> : null;
   return (
-    <Suspense fallback={<Loading rows={2} />}>
-      <SchemaForm
-        id={`app-${id}`}
-        schema={schema}
-        value={isRecord(values) ? values : {}}
-        change={(next) => set(id, { values: next })}
-        submit={nothing}
-        ready={nothing}
-      />
-    </Suspense>
+    <LazySchemaForm
+      id={`app-${id}`}
+      schema={schema}
+      value={isRecord(values) ? values : {}}
+      change={(next) => set(id, { values: next })}
+      submit={nothing}
+      ready={nothing}
+    />
   );
 }

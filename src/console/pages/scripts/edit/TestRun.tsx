@@ -2,16 +2,15 @@ import { Button, Paper, Text, Title } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo } from "react";
+import { useMemo } from "react";
 import { callOperation } from "../../../api/call.ts";
 import { useHistoryState } from "../../../parts/form/history-state/use-history-state.ts";
+import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
 import type { Language } from "../../../parts/items/languages.ts";
-import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RunOutcome } from "../../../parts/result/RunOutcome.tsx";
 
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 const FORM_ID = "test-arguments";
 const nothing = () => {};
 
@@ -48,16 +47,14 @@ export function TestRun({ workspace, path, language, content, schema }: Props) {
           Test
         </Title>
         {fields ? (
-          <Suspense fallback={<Loading rows={2} />}>
-            <SchemaForm
-              id={FORM_ID}
-              schema={schema}
-              value={args}
-              change={setArgs}
-              submit={() => begin.mutate()}
-              ready={nothing}
-            />
-          </Suspense>
+          <LazySchemaForm
+            id={FORM_ID}
+            schema={schema}
+            value={args}
+            change={setArgs}
+            submit={() => begin.mutate()}
+            ready={nothing}
+          />
         ) : (
           <Text c="dimmed">It takes no arguments.</Text>
         )}

@@ -2,14 +2,14 @@
 import { Anchor, Button, Group, Modal, Text } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { callOperation } from "../../../../api/call.ts";
 import type { Job } from "../../../../api/interface.d.ts";
 import type { Fields } from "../../../../api/json.ts";
-import { JsonArguments } from "../../../../parts/form/JsonArguments.tsx";
+import { JsonArguments } from "../../../../parts/form/json/JsonArguments.tsx";
+import { LazySchemaForm } from "../../../../parts/form/LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "../../../../parts/form/prepare.ts";
-import { Loading } from "../../../../parts/Loading.tsx";
 import { Problem } from "../../../../parts/Problem.tsx";
 import { linkTo } from "../../../../parts/places.ts";
 import { State } from "../../../../parts/run-state.tsx";
@@ -17,7 +17,6 @@ import type { FlowDocument } from "../model/document.ts";
 import { truncateFlowAfter } from "../model/partial.ts";
 import type { PlacedStep } from "../model/steps.ts";
 
-const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
 const FORM_ID = "flow-arguments";
 const nothing = () => {};
 
@@ -56,16 +55,14 @@ export function TryFlow({ workspace, flow, placed, input, earlier, started, clos
   return (
     <Modal opened onClose={close} title="Run the edited flow" size="lg">
       {fields ? (
-        <Suspense fallback={<Loading rows={2} />}>
-          <SchemaForm
-            id={FORM_ID}
-            schema={flow.schema}
-            value={args}
-            change={setArgs}
-            submit={() => begin.mutate({ value: flow })}
-            ready={nothing}
-          />
-        </Suspense>
+        <LazySchemaForm
+          id={FORM_ID}
+          schema={flow.schema}
+          value={args}
+          change={setArgs}
+          submit={() => begin.mutate({ value: flow })}
+          ready={nothing}
+        />
       ) : (
         <>
           <Text c="dimmed" mb="xs">

@@ -2,7 +2,7 @@
 import { Accordion, NumberInput, Switch, Text, Textarea, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { getAt, isRecord } from "../../../../api/json.ts";
-import { JsonEditor } from "../../../../parts/form/JsonEditor.tsx";
+import { JsonEditor } from "../../../../parts/form/json/JsonEditor.tsx";
 import type { Path } from "../model/document.ts";
 import { Expression } from "./Expression.tsx";
 import type { OptionField, OptionSection } from "./option-fields.ts";

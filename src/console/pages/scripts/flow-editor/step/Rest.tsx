@@ -1,7 +1,7 @@
 /** JSON editor for fields without a form field, so that every field can be edited here. */
 import { Text } from "@mantine/core";
 import { type Fields, isRecord } from "../../../../api/json.ts";
-import { JsonEditor } from "../../../../parts/form/JsonEditor.tsx";
+import { JsonEditor } from "../../../../parts/form/json/JsonEditor.tsx";
 import { findShownField, readUnshownFields, replaceUnshownFields } from "../model/rest.ts";
 
 interface Props {

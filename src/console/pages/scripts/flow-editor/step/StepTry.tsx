@@ -2,10 +2,11 @@
 import { Button, Paper, Text } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { callOperation } from "../../../../api/call.ts";
 import { type Fields, isRecord } from "../../../../api/json.ts";
-import { JsonArguments } from "../../../../parts/form/JsonArguments.tsx";
+import { JsonArguments } from "../../../../parts/form/json/JsonArguments.tsx";
+import { LazySchemaForm } from "../../../../parts/form/LazySchemaForm.tsx";
 import type { Language } from "../../../../parts/items/languages.ts";
 import { Loading } from "../../../../parts/Loading.tsx";
 import { Problem } from "../../../../parts/Problem.tsx";
@@ -16,7 +17,6 @@ import { useExpressionScope } from "../values.ts";
 import { PinButton } from "./StepResult.tsx";
 import { useStepSchema } from "./step-schema.ts";
 
-const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
 const FORM_ID = "step-arguments";
 const nothing = () => {};
 
@@ -38,16 +38,14 @@ export function StepTry({ placed }: { placed: PlacedStep }) {
           {run ? "Inputs computed from the run shown here." : "Run the flow once to fill in its values here."}
         </Text>
         {hasForm ? (
-          <Suspense fallback={<Loading rows={2} />}>
-            <SchemaForm
-              id={FORM_ID}
-              schema={schema}
-              value={args}
-              change={setTyped}
-              submit={() => begin.mutate()}
-              ready={nothing}
-            />
-          </Suspense>
+          <LazySchemaForm
+            id={FORM_ID}
+            schema={schema}
+            value={args}
+            change={setTyped}
+            submit={() => begin.mutate()}
+            ready={nothing}
+          />
         ) : (
           <JsonArguments key={String(given.isPending)} value={args} change={setTyped} tellValid={nothing} />
         )}

@@ -1,13 +1,12 @@
 /** An input: a fixed value, or an expression. */
 import { SegmentedControl, Text } from "@mantine/core";
-import { lazy, Suspense, useMemo } from "react";
+import { useMemo } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
-import { Loading } from "../../../../parts/Loading.tsx";
+import { LazySchemaForm } from "../../../../parts/form/LazySchemaForm.tsx";
 import { useKnownNames } from "../values.ts";
 import { Expression } from "./Expression.tsx";
 import { NamePicker } from "./NamePicker.tsx";
 
-const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
 const nothing = () => {};
 
 interface Props {
@@ -92,15 +91,13 @@ function StaticValue({ id, name, schema, value, change }: StaticProps) {
   );
   const given = useMemo(() => (value === undefined ? {} : { [name]: value }), [name, value]);
   return (
-    <Suspense fallback={<Loading rows={1} />}>
-      <SchemaForm
-        id={id}
-        schema={form}
-        value={given}
-        change={(next) => change(next[name])}
-        submit={nothing}
-        ready={nothing}
-      />
-    </Suspense>
+    <LazySchemaForm
+      id={id}
+      schema={form}
+      value={given}
+      change={(next) => change(next[name])}
+      submit={nothing}
+      ready={nothing}
+    />
   );
 }

@@ -1,6 +1,6 @@
 import { JsonInput } from "@mantine/core";
 import { useState } from "react";
-import { parseJson, writeJson } from "../../api/json.ts";
+import { parseJson, writeJson } from "../../../api/json.ts";
 
 export interface Common {
   id: string;

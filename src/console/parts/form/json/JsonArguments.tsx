@@ -1,4 +1,4 @@
-import { isRecord } from "../../api/json.ts";
+import { isRecord } from "../../../api/json.ts";
 import { JsonEditor } from "./JsonEditor.tsx";
 
 interface Props {

@@ -1,6 +1,6 @@
 import { JsonInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { isSame, parseJson, writeJson } from "../../api/json.ts";
+import { isSame, parseJson, writeJson } from "../../../api/json.ts";
 
 interface Props {
   label: string;
