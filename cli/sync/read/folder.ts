@@ -246,7 +246,8 @@ class FolderReader {
       for (const part of parts) {
         const file = parseInlineReference(code[part]);
         if (file === undefined) continue;
-        if (part === "lock" && !this.names.has(`${folder}/${file}`) && isInLayout(`${folder}/${file}`)) {
+        const isHiddenOrOutside = /(?:^|\/)\./.test(file);
+        if (part === "lock" && !this.names.has(`${folder}/${file}`) && !isHiddenOrOutside) {
           delete code.lock;
           continue;
         }
