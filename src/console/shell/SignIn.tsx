@@ -64,7 +64,6 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
             autoComplete="current-password"
             autoFocus={known !== undefined}
             {...(known === undefined ? {} : { "data-autofocus": true })}
-            visibilityToggleButtonProps={{ "aria-label": "Show the password", tabIndex: 0 }}
             value={password}
             onChange={(event) => setPassword(event.currentTarget.value)}
           />

@@ -10,6 +10,7 @@ import {
   Modal,
   Notification,
   Paper,
+  PasswordInput,
   Table,
   Text,
   Tooltip,
@@ -73,6 +74,9 @@ export const theme = createTheme({
       defaultProps: { closeButtonProps: { "aria-label": "Dismiss" }, withBorder: true },
     }),
     Paper: Paper.extend({ defaultProps: { withBorder: true, radius: "md" } }),
+    PasswordInput: PasswordInput.extend({
+      defaultProps: { visibilityToggleButtonProps: { "aria-label": "Show what is typed", tabIndex: 0 } },
+    }),
     Table: Table.extend({ defaultProps: { verticalSpacing: "xs" } }),
     Text: Text.extend({ defaultProps: { size: "sm" } }),
     Tooltip: Tooltip.extend({ defaultProps: { openDelay: 300, withArrow: true } }),

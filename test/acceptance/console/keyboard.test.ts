@@ -149,3 +149,16 @@ test("the first Tab leads into the page, and tabs and the palette need no mouse"
   await expectSoon(() => focused(page), "ann@example.org");
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
+
+test("what is typed into a password field is shown by a key", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/instance?tab=mail");
+  const password = page.getByRole("textbox", { name: "Password" });
+  await password.fill("hush");
+  await press(seen, "Tab");
+  await expectSoon(() => focused(page), "Show what is typed");
+  await press(seen, "Space");
+  await expectSoon(() => password.getAttribute("type"), "text");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

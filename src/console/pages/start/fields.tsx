@@ -37,7 +37,6 @@ export function NewPasswordField({ label, autoFocus = false, value, change }: Ne
       withAsterisk={false}
       autoFocus={autoFocus}
       autoComplete="new-password"
-      visibilityToggleButtonProps={{ "aria-label": "Show the password", tabIndex: 0 }}
       value={value}
       onChange={(event) => change(event.currentTarget.value)}
     />

@@ -60,14 +60,7 @@ export function VariableWidget(props: WidgetProps) {
   };
   const picker = <VariablePicker take={(path) => onChange(VARIABLE_PREFIX + path)} />;
   if (isSecret) {
-    return (
-      <PasswordInput
-        {...common}
-        autoComplete="off"
-        leftSection={picker}
-        visibilityToggleButtonProps={{ "aria-label": "Show the text", tabIndex: 0 }}
-      />
-    );
+    return <PasswordInput {...common} autoComplete="off" leftSection={picker} />;
   }
   return <TextInput {...common} type={type === "email" ? "email" : "text"} rightSection={picker} />;
 }

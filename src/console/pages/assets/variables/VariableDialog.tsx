@@ -74,7 +74,6 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
         <PasswordInput
           {...common}
           {...(variable?.is_secret ? { description: "If left empty, the value is not changed." } : {})}
-          visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
         />
       ) : (
         <Textarea {...common} autosize maxRows={12} />
