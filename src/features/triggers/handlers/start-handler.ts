@@ -6,6 +6,7 @@ import { isTransient } from "../../../database/failure.ts";
 import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import { BadRequest, NotFound, SvcError } from "../../../lib/errors.ts";
 import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";
+import { ERROR_HANDLER_GROUP, SUCCESS_HANDLER_GROUP } from "../../../lib/text/server-groups.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { flows } from "../../code/flows/tables.ts";
@@ -17,7 +18,6 @@ import {
 } from "../../runs/submit/triggered.ts";
 import { raiseAlert } from "../../signals/alerts/service.ts";
 import { formatGroupRunAs } from "../../tenancy/people/members.ts";
-import { ERROR_HANDLER_GROUP, SUCCESS_HANDLER_GROUP } from "../../../lib/text/server-groups.ts";
 import { hasHandler } from "../../tenancy/workspaces/handler-cache.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
