@@ -1,10 +1,11 @@
 /** The flow editor where it meets other clients' values, other people's drafts, and browsers that refuse something. */
 import { expect, test } from "bun:test";
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { until } from "../../e2e/executable.ts";
 import { expectSoon } from "../browser.ts";
 import { createMember } from "../filled.ts";
 import { useSite } from "../site.ts";
+import { drag } from "./editor-page.ts";
 
 const site = useSite();
 
@@ -26,21 +27,6 @@ const section = async (page: Page, name: string) => {
   const button = page.getByRole("button", { name: new RegExp(`^${name}`) });
   if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
 };
-/** Moves the mouse as a hand does: the drag begins before the place to drop at is looked for. */
-async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
-  const move = async (locator: Locator) => {
-    const { x, y, width, height } = (await locator.boundingBox())!;
-    await page.mouse.move(x + width / 2, y + height / 2, { steps: 4 });
-  };
-  await move(from);
-  await page.mouse.down();
-  await move(to);
-  await page.locator(".flow-editor-canvas[data-dragging]").waitFor();
-  await move(to);
-  await page.locator(".slot[data-over]").waitFor();
-  await page.mouse.up();
-}
-
 const kept = (page: Page) => page.getByText("The draft is saved").waitFor();
 
 test("deploying YAML warns of the user's draft in the editor, and links to it", async () => {

@@ -1,7 +1,7 @@
 /** Flows drawn in a real browser: from nothing to a run, repaired, kept apart from others' changes. */
 import { expect, test } from "bun:test";
-import type { Page } from "playwright-core";
 import { useSite } from "../site.ts";
+import { choose, code, js, part, write } from "./editor-page.ts";
 
 const site = useSite();
 
@@ -13,28 +13,6 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
     if (Date.now() > end) throw new Error("the condition was not met within 30 s");
   }
 }
-
-/** Chooses what to insert in the open dialog. */
-async function choose(page: Page, what: string): Promise<void> {
-  await page.getByRole("textbox", { name: "Search steps, scripts and flows" }).fill(what);
-  await page
-    .getByRole("option", { name: new RegExp(what) })
-    .first()
-    .click();
-}
-
-/** Replaces what stands in an editor. */
-async function write(page: Page, label: string, text: string): Promise<void> {
-  const editor = page.getByRole("textbox", { name: label, exact: true });
-  await editor.click();
-  await page.keyboard.press("ControlOrMeta+a");
-  // The browser itself would keep the style of what is replaced.
-  await page.keyboard.press("Delete");
-  await page.keyboard.insertText(text);
-}
-
-const part = (page: Page, name: string) =>
-  page.getByRole("radiogroup", { name: "Part of the step" }).getByText(name, { exact: true }).click();
 
 test("the flow of the README is created in the editor, run, deployed and called", async () => {
   await using ann = await site.visit();
@@ -120,13 +98,6 @@ test("the flow of the README is created in the editor, run, deployed and called"
   await until(async () => (await read(`jobs_u/completed/get_result_maybe/${id}`)).completed);
   expect(await read(`jobs_u/completed/get_result/${id}`)).toBe("order 8 refunded: late");
 }, 120_000);
-
-const code = (id: string, content: string, inputs: object = {}, more: object = {}) => ({
-  id,
-  value: { type: "rawscript", language: "bun", content, input_transforms: inputs },
-  ...more,
-});
-const js = (expr: string) => ({ type: "javascript", expr });
 
 test("a failed run is repaired at the failed step: tested with its real inputs, run again from there, deployed", async () => {
   const orders = "export const main = () => ({ orders: [{ total: 40 }, { total: 60 }] })";
@@ -313,94 +284,4 @@ test("a version deployed by another user in between is shown and not overwritten
   await dialog.getByRole("button", { name: "Deploy mine over it" }).click();
   await page.waitForURL(/\/flows\/f\/finance\/both/);
   expect((await flowAt(path)).value.modules[0].value.content).toContain("mine");
-}, 60_000);
-
-test("500 steps are edited, selected and moved without delay", async () => {
-  const path = "f/finance/large";
-  const modules = Array.from({ length: 100 }, (_, index) => ({
-    id: `l${index}`,
-    value: {
-      type: "forloopflow",
-      iterator: js("[1]"),
-      skip_failures: false,
-      modules: Array.from({ length: 4 }, (_each, inner) =>
-        code(`s${index}_${inner}`, "export const main = () => 1"),
-      ),
-    },
-  }));
-  await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Large", value: { modules } });
-  await using ann = await site.visit();
-  const { page } = ann;
-  await ann.open(`/w/acme/draw/${path}`);
-  await page.locator('.step[data-step="l0"]').waitFor();
-  await page.getByRole("button", { name: "Show the steps in l0" }).click();
-  await page.locator('.step[data-step="s0_0"]').focus();
-  await page.keyboard.press("Alt+ArrowDown");
-  await page.getByText("The draft is saved").waitFor();
-  const { modules: kept } = (await read(`flows/get/draft/${path}`)).draft.value;
-  expect(kept[0].value.modules.map(({ id }: { id: string }) => id).slice(0, 2)).toEqual(["s0_1", "s0_0"]);
-  const frames = await page.evaluate(`new Promise((done) => {
-    const graph = document.querySelector(".graph");
-    const times = [];
-    let last = performance.now();
-    const step = (now) => {
-      times.push(now - last);
-      last = now;
-      graph.scrollTop += 40;
-      if (times.length < 120) requestAnimationFrame(step);
-      else done(times.sort((a, b) => a - b)[108]);
-    };
-    requestAnimationFrame(step);
-  })`);
-  console.log(`500 steps: a frame while scrolling takes ${Number(frames).toFixed(1)} ms (9 of 10)`);
-}, 60_000);
-
-test("inputs are taken from a captured request", async () => {
-  const path = "f/finance/hook";
-  await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Hook", value: { modules: [] } });
-  await using ann = await site.visit();
-  const { page } = ann;
-  await ann.open(`/w/acme/draw/${path}`);
-  await page.getByRole("button", { name: "Inputs from a webhook" }).click();
-  await page.getByRole("button", { name: "Capture" }).click();
-  await page.getByText("Waiting for a request").waitFor();
-  const address = await page.getByRole("textbox", { name: "Capture address" }).inputValue();
-  const sent = await fetch(address, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ order: 7, customer: { name: "Ann" } }),
-  });
-  expect(sent.ok).toBe(true);
-  await page.getByRole("button", { name: "Use for the inputs" }).click();
-  await page.getByRole("group", { name: "order" }).waitFor();
-  await page.getByText("The draft is saved").waitFor();
-  const { draft } = await read(`flows/get/draft/${path}`);
-  expect(draft.schema.properties).toEqual({
-    order: { type: "integer" },
-    customer: { type: "object", properties: { name: { type: "string" } } },
-  });
-}, 60_000);
-
-test("an operation of an OpenAPI document becomes a step", async () => {
-  const path = "f/finance/api";
-  await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Api", value: { modules: [] } });
-  await using ann = await site.visit();
-  const { page } = ann;
-  await ann.open(`/w/acme/draw/${path}`);
-  await page.getByRole("button", { name: "Add a step here" }).click();
-  await choose(page, "API call");
-  const document = await (await fetch(`${site.serving.url}/api/openapi.yaml`)).text();
-  const file = { name: "openapi.yaml", mimeType: "application/yaml", buffer: Buffer.from(document) };
-  await page.locator('input[type="file"]').setInputFiles(file);
-  await page.getByRole("combobox", { name: /^Operation of/ }).fill("/version");
-  await page
-    .getByRole("option", { name: /GET \/version/ })
-    .first()
-    .click();
-  await ann.accessible("OpenAPI");
-  await page.getByRole("button", { name: "Insert the step" }).click();
-  await part(page, "Try");
-  await page.getByRole("textbox", { name: "base_url" }).fill(`${site.serving.url}/api`);
-  await page.getByRole("button", { name: "Run this step" }).click();
-  await page.getByRole("region", { name: "Result" }).getByText(/CE v1/).waitFor();
 }, 60_000);
