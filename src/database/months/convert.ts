@@ -66,6 +66,8 @@ export async function partitionByMonth(
       converted++;
     }
     await run("COMMIT");
+    // The rows are new to PostgreSQL: until a vacuum has seen them, each count reads all of them.
+    if (converted > 0) await run(`VACUUM (ANALYZE) ${tables.map(({ table }) => `"${table}"`).join(", ")}`);
     const took_ms = Math.round(performance.now() - began);
     return { tables: converted, rows: progress.rows, months: months.length, took_ms };
   } finally {
@@ -145,7 +147,6 @@ async function convert(
     throw new BadRequest(`${rows} of ${all!.rows} rows of ${table.table} were copied: nothing was changed`);
   await run(`DROP TABLE ${old}`);
   for (const statement of after) await run(statement);
-  await run(`ANALYZE ${name}`);
 }
 
 function toText(part: ReturnType<typeof isInRange>): { sql: string; params: unknown[] } {

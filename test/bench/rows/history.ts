@@ -1,6 +1,6 @@
 /**
- * A long history: lists, counts, single jobs and webhooks beside many completed jobs, the start of the server, and how
- * retention removes half of them while others call.
+ * A long history: lists, counts and webhooks beside many completed jobs, and how retention removes half of them, and
+ * PostgreSQL vacuums, while others call.
  *
  *   bun test/bench/rows/history.ts [jobs] [days] [months]     by itself, after `bun run build`
  *
@@ -118,6 +118,25 @@ async function retention(server: Bench): Promise<void> {
   say("size", `before ${gb(before)}`, `after ${gb(await readSize(server))}, ${left} jobs left`);
 }
 
+/** Has PostgreSQL free the space of deleted rows, as it does by itself after a while, while others call. */
+async function vacuum(server: Bench): Promise<void> {
+  const client = new SQL(database_url!);
+  let isDone = false;
+  const vacuuming = timed(() => client.unsafe("VACUUM ANALYZE")).finally(() => {
+    isDone = true;
+  });
+  const waits: number[] = [];
+  while (!isDone)
+    waits.push(await timed(() => server.post("/jobs/run_wait_result/p/u/ann/warm", { name: "Bob" })));
+  const took = await vacuuming;
+  await client.end();
+  say(
+    "vacuum",
+    `in ${Math.round(took / 1000)} s`,
+    `webhooks p50 ${ms(median(waits))}, most ${ms(Math.max(...waits))}`,
+  );
+}
+
 /** Converts the tables between two servers. */
 async function partition(server: Bench): Promise<void> {
   await server.halt();
@@ -146,6 +165,7 @@ try {
   await pages(server);
   await webhooks(server);
   await retention(server);
+  if (database_url !== undefined) await vacuum(server);
 } finally {
   await server.stop();
 }
