@@ -194,7 +194,7 @@ describe("columns", () => {
     expect(await find("a")).toMatchObject(values as object);
   });
 
-  test("json of any shape, and a row's number that the database counts up", async () => {
+  test("JSON of any shape is stored, and rows are numbered by the database", async () => {
     const row = {
       workspace_id: "acme",
       timestamp: MOMENT,

@@ -45,7 +45,7 @@ test("an endless loop checks the clock each time that the counter has run out", 
   expect(await run(ENDLESS)).toBe(3000);
 });
 
-test("copying costs more the longer it is", async () => {
+test("a bulk copy is charged by its length", async () => {
   // Four rounds take more than 1000; the loop was entered once before there was anything copied.
   expect(await run(COPYING)).toBe(1 + 3 * 4 * (1 + 4096 / 16));
 });

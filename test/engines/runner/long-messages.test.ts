@@ -14,7 +14,7 @@ const RESULT = "é\\n".repeat(1_000_000);
 const run = async (path: string) =>
   (await expectOk(ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, {}))).json();
 
-test("one after the other", async () => {
+test("long results of runs one after the other arrive whole", async () => {
   const code = `let count = 0; export const main = () => [++count, ${JSON.stringify("é\\n")}.repeat(1_000_000)];`;
   await deploy(ask, "acme", "u/admin/long", code);
   for (const count of [1, 2, 3]) expect((await run("u/admin/long")) as unknown).toEqual([count, RESULT]);

@@ -80,7 +80,7 @@ describe("a script that is only a draft", () => {
   });
 });
 
-describe("an archived script that is begun anew", () => {
+describe("a new script at the path of an archived one", () => {
   const begin = (ask: Ask, path: string) =>
     expectOk(ask("POST", at("create"), { path, content: "draft", language: "bun", draft_only: true }));
 
