@@ -117,6 +117,12 @@ export function requireCanSee(
   throw new Forbidden(`only members of ${groups.join(", ")} may answer`);
 }
 
+/** Returns whether the step names groups whose members answer, of which the caller is one. */
+export function isNamedApprover({ member }: Caller, asked: ApprovalRequest): boolean {
+  const { groups = [] } = readAnswerRules(asked, asked.state);
+  return member !== undefined && groups.some((group) => isInGroup(member, group));
+}
+
 /**
  * Requires that the caller may answer.
  * @param state of the running frame

@@ -2,28 +2,47 @@
 import { inArray } from "drizzle-orm";
 import { Forbidden } from "../../../lib/errors.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
-import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
+import type { App, Caller, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { flowFrames } from "../../code/flows/tables.ts";
 import { findJob, getJob, getJobToChange } from "../submit/find-and-cancel.ts";
+import { canChangeJob } from "../submit/job-rights.ts";
+import { type ApprovalRequest, getApprovalRequest, isNamedApprover } from "./approval-request.ts";
 import { type LinkRequest, signApproval } from "./link-signature.ts";
 
+/** Returns whether the caller may create links in their own name to answer a request: its approvers may, too. */
+export function canSignLink(caller: Caller, asked: ApprovalRequest): boolean {
+  return canChangeJob(caller, asked.job) || isNamedApprover(caller, asked);
+}
+
 /**
- * Signs a link. Callers who may change a job may create links in their own name, or without a name.
- * @throws NotFound; Forbidden for another approver's name
+ * Signs a link. Callers who may change a job, and members of the groups that its step names, may create links in their
+ * own name, or without a name.
+ * @throws NotFound; Forbidden, also for another approver's name
  */
 export async function signApprovalLink(
   ctx: WorkspaceContext,
   workspace: string,
   request: LinkRequest,
 ): Promise<string> {
-  const job = await getJobToChange(ctx, workspace, request.job_id);
+  const job = await getJobToAnswer(ctx, workspace, request.job_id);
   if (!(await canNameApprover(ctx, job, request.approver))) {
     throw new Forbidden("only scripts of the flow and its owners create links for other users", {
       hint: "leave `approver` out, or give your own name",
     });
   }
   return signApproval(ctx.app, workspace, request);
+}
+
+/** @throws as `getJobToChange`; BadRequest for a step without approval */
+async function getJobToAnswer(ctx: WorkspaceContext, workspace: string, job_id: string): Promise<Job> {
+  const job = await getJob(ctx, workspace, job_id);
+  const isStep = job.flow_step_id !== null && job.parent_job !== null;
+  if (isStep && !canChangeJob(ctx.caller, job)) {
+    const asked = await getApprovalRequest(ctx.app, workspace, job_id);
+    if (canSignLink(ctx.caller, asked)) return job;
+  }
+  return getJobToChange(ctx, workspace, job_id);
 }
 
 /**

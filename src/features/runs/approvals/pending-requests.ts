@@ -4,10 +4,11 @@ import type { FrameState } from "../../../engines/flow-engine/state.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { listApprovers } from "../flows/status/approvers.ts";
-import { canChangeJob, describeChangers } from "../submit/job-rights.ts";
+import { describeChangers } from "../submit/job-rights.ts";
 import { type ApprovalRequest, getApprovalRequest } from "./approval-request.ts";
 import { describeRequest, findRefusal, readStepResult } from "./describe-request.ts";
 import { createFormFields, toObject } from "./form.ts";
+import { canSignLink } from "./links.ts";
 
 export const PendingRequest = z.object({
   job_id: z.uuid(),
@@ -68,9 +69,9 @@ async function readPendingRequest(
 }
 
 /** Returns why the caller may not create a link to answer with, as `signApprovalLink` would refuse it. */
-function findMissingRight({ caller }: WorkspaceContext, { job }: ApprovalRequest): string | undefined {
-  if (canChangeJob(caller, job)) return undefined;
-  return `only ${describeChangers(job)} may, or users to whom they send a link`;
+function findMissingRight({ caller }: WorkspaceContext, asked: ApprovalRequest): string | undefined {
+  if (canSignLink(caller, asked)) return undefined;
+  return `only ${describeChangers(asked.job)} may, or users to whom they send a link`;
 }
 
 /** Returns the form's schema with the choices and defaults from the step's result. */
