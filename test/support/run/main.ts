@@ -13,7 +13,8 @@ const SUITES: Record<string, () => string[]> = {
   quick: findQuickFiles,
   // What tests the executable measures times and memory, so its files run one after another, each by itself.
   executable: () => ["--parallel=1", "--isolate", "--path-ignore-patterns=none", "test/acceptance/e2e"],
-  console: () => ["--parallel=1", "--isolate", "--path-ignore-patterns=none", "test/acceptance/console"],
+  // The files of the console measure bytes at most, and wait half of the time.
+  console: () => ["--parallel=2", "--isolate", "--path-ignore-patterns=none", "test/acceptance/console"],
 };
 
 /** Suites of what `bun run build` has made. */
