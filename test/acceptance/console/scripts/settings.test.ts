@@ -38,8 +38,15 @@ test("settings are changed separately, and a script lists its importers", async 
   await page.getByRole("option", { name: "A new one for each run" }).click();
   await page.getByLabel("A failure does not start the workspace's error handler").check();
   await page.getByLabel("Reject calls whose arguments do not match the schema").check();
+  // What is entered before the page has read the new version stays.
+  const read = Promise.withResolvers<void>();
+  await page.route("**/scripts/get/p/f/finance/prices*", (route) =>
+    read.promise.then(() => route.continue()),
+  );
   await button(seen, "Deploy with these settings").click();
   await page.getByText("Deployed with these settings").waitFor();
+  const timeout = page.getByRole("textbox", { name: "Timeout, in seconds", exact: true });
+  await timeout.fill("");
   const stored = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/f/finance/prices"));
   expect(stored).toMatchObject({
     content: expect.stringContaining("price * rate"),
@@ -53,7 +60,9 @@ test("settings are changed separately, and a script lists its importers", async 
     ws_error_handler_muted: true,
   });
   // A further change is one of the version that was just made.
-  await page.getByRole("textbox", { name: "Timeout, in seconds", exact: true }).fill("");
+  read.resolve();
+  await page.locator("form.settings-form button[type=submit]:not([data-loading])").waitFor();
+  expect(await timeout.inputValue()).toBe("");
   const again = page.waitForResponse((response) => response.url().endsWith("/scripts/create"));
   await button(seen, "Deploy with these settings").click();
   expect((await again).status()).toBe(201);

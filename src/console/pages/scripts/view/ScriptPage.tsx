@@ -108,7 +108,7 @@ export default function ScriptPage() {
           {tab === "triggers" && <Triggers workspace={workspace} kind="script" path={path} />}
           {tab === "access" && <Access workspace={workspace} kind="script" path={path} />}
           {tab === "settings" && (
-            <ScriptSettings key={script.hash} workspace={workspace} script={script} mayWrite={mayWrite} />
+            <ScriptSettings key={path} workspace={workspace} script={script} mayWrite={mayWrite} />
           )}
         </>
       )}

@@ -43,11 +43,15 @@ type Shown = Pick<
   | "signature"
 >;
 
-/** Settings of a script. They are part of a version, so saving them deploys a new one. */
+/**
+ * Settings of a script. They are part of a version, so saving them deploys a new one. What was entered stays when
+ * another version arrives, of this form or of somebody else.
+ */
 export function ScriptSettings({ workspace, script, mayWrite }: Props) {
-  const [value, setValue] = useState<Shown>(script);
+  const [changes, setChanges] = useState<Partial<Shown>>({});
+  const value: Script = { ...script, ...changes };
   const { act, isPending } = useAction();
-  const set = (next: Partial<Shown>) => setValue({ ...value, ...next });
+  const set = (next: Partial<Shown>) => setChanges((before) => ({ ...before, ...next }));
   const number = (
     name:
       | "timeout"
@@ -89,13 +93,15 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
       onChange={(event) => set({ [name]: event.currentTarget.checked })}
     />
   );
-  const save = () =>
-    act(async () => {
+  const save = () => {
+    const deploy = async () => {
       const signature = value.signature ? normalizeSignature(value.signature) : null;
-      const body = { ...toNewScript(script), ...value, signature, deployment_message: "Settings changed" };
+      const body = { ...toNewScript(value), signature, deployment_message: "Settings changed" };
       await callOperation("POST /w/{workspace}/scripts/create", { workspace, body: body as never });
       return "Deployed with these settings";
-    });
+    };
+    act(deploy, { onSuccess: () => setChanges((now) => omitEqual(now, changes)) });
+  };
   return (
     <form
       className="settings-form"
@@ -172,4 +178,10 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
       )}
     </form>
   );
+}
+
+/** Returns the changes without those that were deployed as they are. */
+function omitEqual(changes: Partial<Shown>, deployed: Partial<Shown>): Partial<Shown> {
+  const isNew = ([name, entered]: [string, unknown]) => entered !== deployed[name as keyof Shown];
+  return Object.fromEntries(Object.entries(changes).filter(isNew));
 }
