@@ -69,7 +69,10 @@ const LINES: [words: string[], offered: string[]][] = [
     ["read", "write", "none"],
   ],
   [["config", "set", "base_u"], ["base_url"]],
-  [["workspace", "settings", "set", "acme", "error_handler_m"], ["error_handler_muted_on_cancel"]],
+  [
+    ["workspace", "settings", "set", "acme", "error_handler_m"],
+    ["error_handler_muted_on_cancel", "error_handler_muted_on_user_path"],
+  ],
   [["job", "get", ""], [JOB]],
   [["run", "--data", ""], []],
   [["frobnicate", ""], []],

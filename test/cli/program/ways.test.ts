@@ -67,7 +67,10 @@ const LINES: Line[] = [
     code: 1,
     err: "error: there is no variable u/ann/none in workspace acme\n",
   },
-  { args: "script archive u/ann/hello --workspace acme", err: "archived u/ann/hello\n" },
+  {
+    args: "script archive u/ann/hello --workspace acme",
+    err: "archived u/ann/hello; svc script unarchive u/ann/hello brings it back\n",
+  },
   { args: "script list --workspace acme --prefix u/ann/h" },
   {
     args: "run u/ann/hello name=Ann --workspace acme",

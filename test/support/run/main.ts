@@ -26,6 +26,7 @@ const suite = name === undefined ? () => [] : SUITES[name];
 if (!suite) throw new Error(`there is no suite ${name}, but ${Object.keys(SUITES).join(", ")}`);
 useMemoryForTemporaryFiles();
 if (name && OF_BUILT.includes(name) && !process.env.SVC_TEST_EXECUTABLE) copyBuilt();
+if (name === "console") await unpackBrowser();
 const code = await runTests(
   given.filter((argument) => !argument.startsWith(SUITE)),
   suite(),
@@ -38,4 +39,10 @@ function copyBuilt(): void {
   removeAtExit(folder);
   process.env.SVC_TEST_EXECUTABLE = join(folder, "svc");
   copyFileSync(join(import.meta.dir, "../../../dist/svc"), process.env.SVC_TEST_EXECUTABLE);
+}
+
+/** Unpacks the browser of its package, before two processes do so at the same time. */
+async function unpackBrowser(): Promise<void> {
+  const { default: chromium } = await import("@sparticuz/chromium");
+  await chromium.executablePath();
 }

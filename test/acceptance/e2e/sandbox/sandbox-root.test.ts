@@ -237,11 +237,11 @@ def main():
     await own.server.process.exited;
     const plain = Bun.spawn([join(own.place.folder, "svc"), "serve", "--port", "0"], {
       env: { ...own.place.environment, ...range },
-      stdout: "ignore",
-      stderr: "pipe",
+      stdout: "pipe",
+      stderr: "ignore",
     });
     let said = "";
-    for await (const bytes of plain.stderr) {
+    for await (const bytes of plain.stdout) {
       said += new TextDecoder().decode(bytes);
       if (said.includes(line)) break;
     }

@@ -229,7 +229,7 @@ describe("a deployed flow", () => {
     expect(await flow("archive", "f/shop/again")).toEqual({
       code: 0,
       out: "",
-      err: "archived f/shop/again\n",
+      err: "archived f/shop/again; svc flow unarchive f/shop/again brings it back\n",
     });
     expect((await stored("f/shop/again")).archived).toBe(true);
     expect(await flow("show", "f/shop/never")).toEqual({
