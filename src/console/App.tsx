@@ -27,7 +27,7 @@ const PublicAppPage = lazy(() => import("./pages/scripts/app/PublicAppPage.tsx")
 
 const waiting = (
   <Center mih="60vh">
-    <Loader aria-label="Loading" />
+    <Loader role="status" aria-label="Loading" />
   </Center>
 );
 
