@@ -26,6 +26,17 @@ test("results are counted, and a failure belongs to its file", () => {
   expect(results.failures).toEqual(["test/a.test.ts:\nerror: no\n(fail) two [2ms]"]);
 });
 
+test("a failure that is repeated at the end is not one of the last file", () => {
+  const results = readAll([
+    "test/a.test.ts:\n(fail) two [2.50ms]\ntest/b.test.ts:\n(pass) one [1ms]\n\n1 tests failed:\n(fail) two [2.50ms]\n",
+  ]);
+  expect([results.failed, results.failures.length, [...results.failed_files.keys()]]).toEqual([
+    1,
+    1,
+    ["test/a.test.ts"],
+  ]);
+});
+
 test("output without a final newline hides no result of the other stream", () => {
   const results = readAll(["x"], ["test/a.test.ts:\n(fail) two [2ms]\n"]);
   expect(results.failed).toBe(1);

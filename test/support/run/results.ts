@@ -48,6 +48,8 @@ export function createResultReader() {
   };
   let file = "";
   let block: string[] = [];
+  /** Lines of failed tests. At its end, `bun test` repeats them below the file that came last. */
+  const failed_lines = new Set<string>();
   /** Rules that are still to come of the two around an error outside of tests. */
   let rules_to_come = 0;
 
@@ -72,7 +74,9 @@ export function createResultReader() {
     if (block.length > MAX_LINES) block.shift();
     const result = RESULT.exec(line)?.[1];
     const crashed = CRASH.exec(line)?.[1];
-    if (result === "fail") {
+    if (result === "fail" && failed_lines.has(line)) block = [];
+    else if (result === "fail") {
+      failed_lines.add(line);
       results.failed++;
       fail();
     } else if (result) {
