@@ -221,11 +221,9 @@ function listenOnSocket(config: Config, fetch: RunningApp["fetchAsLocalAdmin"]) 
   rmSync(path, { force: true });
   const before = process.umask(0o177);
   try {
-    const server = Bun.serve({
-      ...NO_LIMITS,
-      unix: path,
-      fetch: (request: Request) => fetch(request),
-    } as unknown as Bun.Serve.Options<undefined>);
+    const options = { ...NO_LIMITS, unix: path, fetch: (request: Request) => fetch(request) };
+    // The types lack `idleTimeout` for Unix sockets; without it Bun closes a silent connection after 10 seconds.
+    const server = Bun.serve(options as unknown as Bun.Serve.Options<undefined>);
     chmodSync(path, 0o600);
     return server;
   } finally {

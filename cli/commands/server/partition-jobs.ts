@@ -42,6 +42,12 @@ export default createCommand(
     );
     if (options.json) printJson(done);
     else print(formatSummary(done));
+    if (done.vacuum_error !== undefined) {
+      printNote(
+        `${chalkStderr.yellow("warning:")} the tables are converted, but not vacuumed: ${done.vacuum_error}\n` +
+          chalkStderr.dim("counts are slow until autovacuum or VACUUM (ANALYZE) has read them"),
+      );
+    }
     if (done.tables > 0) {
       printNote(
         chalkStderr.dim("from now on, a job is deleted with its month: up to a month after its retention"),

@@ -19,6 +19,8 @@ export interface PartitionSummary {
   rows: number;
   /** Partitions of each table, except the default one. */
   months: number;
+  /** Why the converted tables could not be vacuumed; they are converted all the same. */
+  vacuum_error?: string;
   took_ms: number;
 }
 
@@ -66,13 +68,31 @@ export async function partitionByMonth(
       converted++;
     }
     await run("COMMIT");
-    // The rows are new to PostgreSQL: until a vacuum has seen them, each count reads all of them.
-    if (converted > 0) await run(`VACUUM (ANALYZE) ${tables.map(({ table }) => `"${table}"`).join(", ")}`);
+    const vacuum_error = converted > 0 ? await vacuum(run, tables) : undefined;
     const took_ms = Math.round(performance.now() - began);
-    return { tables: converted, rows: progress.rows, months: months.length, took_ms };
+    return {
+      tables: converted,
+      rows: progress.rows,
+      months: months.length,
+      ...(vacuum_error === undefined ? {} : { vacuum_error }),
+      took_ms,
+    };
   } finally {
     // Closing rolls back what is not committed.
     await close();
+  }
+}
+
+/**
+ * Vacuums the tables, whose rows are new to PostgreSQL: until a vacuum has seen them, each count reads all of them.
+ * @returns why it failed, which undoes no conversion
+ */
+async function vacuum(run: Run, tables: readonly JobTable[]): Promise<string | undefined> {
+  try {
+    await run(`VACUUM (ANALYZE) ${tables.map(({ table }) => `"${table}"`).join(", ")}`);
+    return undefined;
+  } catch (cause) {
+    return cause instanceof Error ? cause.message : String(cause);
   }
 }
 
