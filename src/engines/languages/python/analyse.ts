@@ -1,10 +1,13 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { Cache } from "../../../lib/async/cache.ts";
 import { createSlots } from "../../../lib/async/slots.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { describeMissingTool, INSTALL_PYTHON } from "../missing-tool.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
+import { findPython } from "./find-python.ts";
 import inspector from "./inspect.py" with { type: "text" };
-import { listRequirements, parseStatedRequirements } from "./requirements.ts";
+import { listRequirements, parseStatedRequirements, type StatedRequirements } from "./requirements.ts";
 
 interface Inspection {
   error?: { line: number; column: number; message: string };
@@ -25,18 +28,45 @@ const interpreters = createSlots(Math.min(4, availableParallelism()));
 /** Timeout, so that one script does not block the others. */
 const INSPECTION_TIMEOUT_MS = 30_000;
 
-/** Analyses `main` (or another function) and `preprocessor` with Python's own parser. */
-export async function analysePython(content: string, entrypoint = "main"): Promise<ScriptAnalysis> {
-  const python = Bun.which("python3");
-  if (!python) {
-    throw new BadRequest(describeMissingTool("python3", INSTALL_PYTHON));
-  }
-  return interpreters.run(() => inspect(python, content, entrypoint));
+/** What the interpreter printed, by the hash of its input: importers of a script are analysed again with each version of it. */
+const inspections = new Cache<string>({ max: 2_000_000, weigh: (_, printed) => printed.length });
+
+let program: Promise<string | undefined> | undefined;
+
+/**
+ * Returns the path of the interpreter itself: a shim of pyenv or asdf takes ten times as long to start as Python.
+ * @throws BadRequest if there is none, which may change while the server runs
+ */
+async function findProgram(): Promise<string> {
+  const known = await program;
+  if (known !== undefined && existsSync(known)) return known;
+  program = findPython().then((python) => python?.program);
+  const found = await program;
+  if (found === undefined) throw new BadRequest(describeMissingTool("python3", INSTALL_PYTHON));
+  return found;
 }
 
-async function inspect(python: string, content: string, entrypoint: string): Promise<ScriptAnalysis> {
+/** Analyses `main` (or another function) and `preprocessor` with Python's own parser. */
+export async function analysePython(content: string, entrypoint = "main"): Promise<ScriptAnalysis> {
   const stated = parseStatedRequirements(content);
-  const child = Bun.spawn([python, "-I", "-c", inspector, entrypoint, stated.python ?? ""], {
+  const input = JSON.stringify([content, entrypoint, stated.python]);
+  const key = new Bun.CryptoHasher("sha256").update(input).digest("base64");
+  const known = inspections.get(key);
+  const printed =
+    known ??
+    (await interpreters.run(async () => inspect(await findProgram(), content, entrypoint, stated.python)));
+  inspections.set(key, printed);
+  return toAnalysis(JSON.parse(printed) as Inspection, stated);
+}
+
+/** Returns the JSON text of an `Inspection`. */
+async function inspect(
+  python: string,
+  content: string,
+  entrypoint: string,
+  stated_version = "",
+): Promise<string> {
+  const child = Bun.spawn([python, "-I", "-c", inspector, entrypoint, stated_version], {
     stdin: new TextEncoder().encode(content),
     stdout: "pipe",
     stderr: "pipe",
@@ -47,7 +77,10 @@ async function inspect(python: string, content: string, entrypoint: string): Pro
   if (child.signalCode !== null)
     throw new BadRequest(`python3 could not read the script within ${INSPECTION_TIMEOUT_MS / 1000} s`);
   if (code !== 0) throw new BadRequest(`python3 could not read the script: ${err.trim().split("\n").at(-1)}`);
-  const found = JSON.parse(out) as Inspection;
+  return out;
+}
+
+function toAnalysis(found: Inspection, stated: StatedRequirements): ScriptAnalysis {
   if (found.error) throw new SyntaxFault(found.error.line, found.error.column, found.error.message);
   const { parameters, has_main, preprocessor } = found;
   const requirements = listRequirements(stated, found.third_party);

@@ -8,6 +8,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { readOwnFile } from "../../../lib/files/own-file.ts";
 import { MISSING_PIP } from "../../languages/missing-tool.ts";
+import type { Python } from "../../languages/python/find-python.ts";
 import {
   formatPythonLock,
   getInstallationFolderName,
@@ -16,7 +17,6 @@ import {
   parsePythonLock,
 } from "../../languages/python/lock-text.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
-import type { Python } from "../sandbox/walls/find-python.ts";
 import type { LockOptions, PythonIndex } from "../types.ts";
 import { findNamedPaths, publishFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";
 

@@ -1,13 +1,13 @@
 /** The sandbox as the runner uses it: required and actual restrictions, and how a child is started inside. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { findPython, type Python } from "../../languages/python/find-python.ts";
 import type { SandboxSettings } from "../types.ts";
 import type { ChildFolders } from "./child-folders.ts";
 import { describeSandbox } from "./describe.ts";
 import { canConfineFiles, detectSandboxSupport, type SandboxSupport } from "./support.ts";
 import { type ChildUser, type ChildUsers, createChildUsers, planUsers } from "./users/child-users.ts";
 import { BWRAP_PROCESSES, createBwrapArguments } from "./walls/bwrap.ts";
-import { findPython, type Python } from "./walls/find-python.ts";
 import {
   type AccessRight,
   createPortRule,
@@ -89,6 +89,8 @@ export function createSandbox(
     if (!found) {
       found = findPython(version || undefined);
       asked.set(version, found);
+      // It may be installed while the server runs.
+      void found.then((python) => python ?? asked.delete(version));
     }
     return found;
   };
