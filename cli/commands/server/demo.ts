@@ -26,7 +26,7 @@ import { createCommand, formatExamples } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
 import { EXIT_CODES } from "../../terminal/text/failure.ts";
 import { print, printJson } from "../../terminal/text/output.ts";
-import { callAll, type PrintLine } from "./demo/calls.ts";
+import { callAll, hasInterpreter, type PrintLine } from "./demo/calls.ts";
 
 interface DemoOptions {
   exit?: boolean;
@@ -121,7 +121,7 @@ async function setUp(data_dir: string, password: string): Promise<string> {
     await client.call(createUser, { body: { email: EMAIL, password, super_admin: true, username: "admin" } });
     await client.call(createWorkspace, { body: { id: WORKSPACE, name: "Demo", owner: EMAIL } });
     for (const { name, language, summary, content } of EXAMPLES) {
-      if (language === "python3" && !Bun.which("python3")) continue;
+      if (!hasInterpreter(language)) continue;
       const body = { path: `u/admin/${name}`, language, summary, content };
       await client.call(createScript, { workspace: WORKSPACE, body });
     }

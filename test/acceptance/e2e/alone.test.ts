@@ -23,6 +23,15 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(out).not.toContain("✗");
   }, 60_000);
 
+  test("the demo leaves out what the machine has no interpreter for", async () => {
+    const { svc, folder } = place();
+    const { code, out, err } = await svc(["demo", "--exit", "--port", "0"], { env: { PATH: folder } });
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("A bash script\nleft out: bash is not installed\n");
+    expect(out).toContain("A Python script\nleft out: python3 is not installed\n");
+    expect(out).toContain("lift-off");
+  }, 60_000);
+
   test("a file is run with no server and no workspace, and leaves nothing running", async () => {
     const { svc, folder, data_dir } = place();
     writeFileSync(

@@ -7,8 +7,13 @@ import { sleep } from "../../../../src/lib/async/sleep.ts";
 /** Prints a text to the user of the demo. */
 export type PrintLine = (text: string) => void;
 
+/** Whether the machine has the interpreter of a language, which is named like its program; svc brings that of `bun`. */
+export const hasInterpreter = (language: string) => language === "bun" || Bun.which(language) !== null;
+
 interface DemoStep {
   title: string;
+  /** Language of the script, if svc does not bring its interpreter. */
+  language?: string;
   path: string;
   method?: "GET";
   body?: unknown;
@@ -18,7 +23,7 @@ interface DemoStep {
 }
 
 function createSteps(): DemoStep[] {
-  const list: DemoStep[] = [
+  return [
     {
       title: "Synchronous: the answer is the result",
       path: "run_wait_result/p/u/admin/hello",
@@ -48,10 +53,19 @@ function createSteps(): DemoStep[] {
     },
     {
       title: "A bash script",
+      language: "bash",
       path: "run_wait_result/p/u/admin/disk",
       body: { folder: "/" },
       status: 200,
       holds: "used",
+    },
+    {
+      title: "A Python script",
+      language: "python3",
+      path: "run_wait_result/p/u/admin/words",
+      body: { text: "The quick fox and the lazy dog and the cat" },
+      status: 200,
+      holds: '"the"',
     },
     {
       title: "The script chooses status, headers and content type",
@@ -80,16 +94,6 @@ function createSteps(): DemoStep[] {
       holds: "lift-off",
     },
   ];
-  if (Bun.which("python3")) {
-    list.splice(3, 0, {
-      title: "A Python script",
-      path: "run_wait_result/p/u/admin/words",
-      body: { text: "The quick fox and the lazy dog and the cat" },
-      status: 200,
-      holds: '"the"',
-    });
-  }
-  return list;
 }
 
 interface Call {
@@ -103,7 +107,11 @@ interface Call {
 /** Calls every example. @param base the URL of the workspace's jobs */
 export async function callAll(base: string, token: string, say: PrintLine): Promise<Call[]> {
   const calls: Call[] = [];
-  for (const step of createSteps()) calls.push(await callOne(base, token, step, say));
+  for (const step of createSteps()) {
+    const { title, language = "bun" } = step;
+    if (hasInterpreter(language)) calls.push(await callOne(base, token, step, say));
+    else say(`${chalk.bold(title)}\n${chalk.dim(`left out: ${language} is not installed`)}\n`);
+  }
   const asynchronous: DemoStep = {
     title: "Asynchronous: the answer is the job's id, at once",
     path: "run/p/u/admin/hello",
