@@ -1,13 +1,13 @@
 /** Options and output that `svc pull` and `svc push` share. */
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { createWorkspaceCommand, type WorkspaceOptions } from "../program/command.ts";
+import { createWorkspaceCommand, resolveConnection, type WorkspaceOptions } from "../program/command.ts";
 import { CliError } from "../terminal/text/failure.ts";
 import { printJson, printNote } from "../terminal/text/output.ts";
 import { isStored, STORED } from "./deploy/deployment.ts";
 import type { SyncPlan, SyncStep } from "./plan.ts";
 import { type ItemSelection, type SecretsMode, SKIPPABLE } from "./read/archive.ts";
-import type { LocalFolder } from "./read/folder.ts";
+import { type LocalFolder, readFolder } from "./read/folder.ts";
 import { pluralize } from "./show/show-plan.ts";
 
 export interface SyncOptions extends WorkspaceOptions {
@@ -18,6 +18,7 @@ export interface SyncOptions extends WorkspaceOptions {
   settings?: boolean;
   skip?: (typeof SKIPPABLE)[number][];
   only?: string[];
+  branch?: string;
 }
 
 export function createSyncCommand(name: string, summary: string, taken: string): Command {
@@ -34,7 +35,8 @@ export function createSyncCommand(name: string, summary: string, taken: string):
     )
     .option("--settings", "include the settings of the workspace (admins)")
     .addOption(new Option("--skip <kinds...>", "leave these out").choices(SKIPPABLE))
-    .option("--only <paths...>", "only what is at these paths or below them");
+    .option("--only <paths...>", "only what is at these paths or below them")
+    .option("--branch <name>", "whose files count, where wmill.yaml lists items of one branch or workspace");
 }
 
 export const createSelection = ({ secrets, settings, skip, only }: SyncOptions): ItemSelection => ({
@@ -44,7 +46,17 @@ export const createSelection = ({ secrets, settings, skip, only }: SyncOptions):
   only: (only ?? []).map((path) => path.replace(/\/+$/, "")),
 });
 
-export const resolveFolder = (folder: string): string => resolve(folder);
+/** Reads the folder that is to be synchronised with a workspace. */
+export const readSyncFolder = (
+  folder: string,
+  workspace: string,
+  options: SyncOptions,
+): Promise<LocalFolder> =>
+  readFolder(resolve(folder), createSelection(options), {
+    workspace,
+    url: resolveConnection(options).url,
+    branch: options.branch,
+  });
 
 /** The result of one step. */
 export interface StepResult {

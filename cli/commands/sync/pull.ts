@@ -5,14 +5,13 @@ import {
   createSyncCommand,
   printPlan,
   printResults,
-  resolveFolder,
+  readSyncFolder,
   type StepResult,
   type SyncOptions,
 } from "../../sync/options.ts";
 import { planPull } from "../../sync/plan.ts";
 import { readArchive } from "../../sync/read/archive.ts";
 import { removeItemFiles, writeItem } from "../../sync/read/files.ts";
-import { readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
 import { getItemKey } from "../../sync/read/items.ts";
 import { showPlan } from "../../sync/show/show-plan.ts";
@@ -38,12 +37,12 @@ belong to a workspace are left alone.`,
   )
   .action(async (given: string, options: SyncOptions) => {
     const selection = createSelection(options);
-    const folder = await readFolder(resolveFolder(given), selection);
-    // An invalid file may be unfinished work, which a pull must not overwrite.
-    const [problem] = folder.problems;
-    if (problem) throw createUsageError(problem.reason);
     await withClient(options, async (client) => {
       const workspace = await resolveWorkspace(client, options.workspace);
+      const folder = await readSyncFolder(given, workspace, options);
+      // An invalid file may be unfinished work, which a pull must not overwrite.
+      const [problem] = folder.problems;
+      if (problem) throw createUsageError(problem.reason);
       const archive = await withProgress("comparing", () =>
         readArchive(client, workspace, selection, folder),
       );

@@ -12,7 +12,7 @@ import {
   printPlan,
   printProblems,
   printResults,
-  resolveFolder,
+  readSyncFolder,
   type StepResult,
   type SyncOptions,
 } from "../../sync/options.ts";
@@ -20,7 +20,7 @@ import { planPush, takeUnsetSecrets } from "../../sync/plan.ts";
 import { readArchive } from "../../sync/read/archive.ts";
 import { toCanonicalFields } from "../../sync/read/canonical.ts";
 import { writeItem } from "../../sync/read/files.ts";
-import { type LocalFolder, readFolder } from "../../sync/read/folder.ts";
+import type { LocalFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
 import { findStoredKind, getItemKey } from "../../sync/read/items.ts";
 import { createReport, showReport } from "../../sync/report.ts";
@@ -51,19 +51,19 @@ The files are the ones of svc pull and wmill sync. What the service generates
   )
   .action(async (given: string, options: SyncOptions & { message?: string; report?: boolean }) => {
     const selection = createSelection(options);
-    const folder = await readFolder(resolveFolder(given), selection);
-    if (folder.items.size === 0) {
-      const [problem] = folder.problems;
-      if (problem) throw createUsageError(problem.reason);
-      throw createUsageError(
-        `${given} holds nothing of a workspace: no script, no flow, no .yaml of one`,
-        "svc pull fills a folder",
-      );
-    }
     await withClient(
       options,
       async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
+        const folder = await readSyncFolder(given, workspace, options);
+        if (folder.items.size === 0) {
+          const [problem] = folder.problems;
+          if (problem) throw createUsageError(problem.reason);
+          throw createUsageError(
+            `${given} holds nothing of a workspace: no script, no flow, no .yaml of one`,
+            "svc pull fills a folder",
+          );
+        }
         const read = () => readArchive(client, workspace, selection, folder);
         const remote = await withProgress("comparing", read);
         const deletes = options.delete ?? false;

@@ -13,7 +13,7 @@ import { createHttpTrigger, normaliseRoute } from "../../../src/features/trigger
 import { createSchedule } from "../../../src/features/triggers/schedules/operations.ts";
 import { createWebsocketTrigger } from "../../../src/features/triggers/websocket/operations.ts";
 import type { Operation } from "../../../src/platform/http/operation.ts";
-import { normaliseAppValue } from "./code-app.ts";
+import { normaliseAppValue } from "./apps/code-app.ts";
 import { listAppCode, listFlowCode } from "./inline.ts";
 import { type Fields, findStoredKind, type Item, type Kind } from "./items.ts";
 

@@ -3,8 +3,9 @@ import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { isFileExtension } from "../../../src/features/assets/resources/types.ts";
+import { createCodeAppFiles } from "./apps/code-app.ts";
+import { toBranchName } from "./branch-items.ts";
 import { listCodeOwners, RUNS_OWN_CODE, toCanonicalFields } from "./canonical.ts";
-import { createCodeAppFiles } from "./code-app.ts";
 import type { LocalFolder, LocalItem } from "./folder.ts";
 import { findCodebase } from "./folder-settings.ts";
 import { compareBySortKey, extractCode, listAppCode, listFlowCode, type Naming } from "./inline.ts";
@@ -166,7 +167,10 @@ export async function writeItem(
   style: FileStyle,
   before?: LocalItem,
 ): Promise<void> {
-  const files = createItemFiles(item, style, before);
+  const { branch_items } = style.folder.settings;
+  const files = new Map(
+    [...createItemFiles(item, style, before)].map(([name, text]) => [toBranchName(branch_items, name), text]),
+  );
   // All names are checked before the first file is written.
   const places = [...files].map(([name, text]) => ({ name, text, file: resolveItemFile(root, name) }));
   for (const { name, text, file } of places) {

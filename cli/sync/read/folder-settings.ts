@@ -1,10 +1,15 @@
 /** The settings of a folder in `wmill.yaml`, which existing clients use too. */
+import { join } from "node:path";
+import { type BranchItems, resolveBranch, type SyncTarget } from "./branch-items.ts";
 import { type Fields, filterStrings, getGlobName, type Item, SCRIPT_ENDINGS } from "./items.ts";
+import { parseFile } from "./parse-file.ts";
 
 export interface FolderSettings {
   /** Globs; empty: all files. */
   includes: string[];
   excludes: string[];
+  /** Globs that a file must match as well; empty: all files. */
+  extra_includes: string[];
   codebases: Codebase[];
   /** The language of files with the plain extension `.ts`. */
   default_ts: "bun" | "deno";
@@ -12,6 +17,8 @@ export interface FolderSettings {
   new_names: boolean;
   /** Whether the workspace's encryption key is one of the files. */
   include_key: boolean;
+  /** Items that have one file per branch; undefined: none. */
+  branch_items?: BranchItems;
 }
 
 /** A codebase: scripts that are each deployed as one bundle with everything they import. */
@@ -25,11 +32,22 @@ export interface Codebase {
   options: Fields;
 }
 
+/** Reads the folder's settings; defaults without a file. @throws a usage error for an invalid `wmill.yaml` */
+export async function readSettings(root: string, target: SyncTarget): Promise<FolderSettings> {
+  if (!(await Bun.file(join(root, "wmill.yaml")).exists())) return parseFolderSettings({});
+  const fields = await parseFile(root, "wmill.yaml");
+  const { overrides, branch_items } = await resolveBranch(root, fields, target);
+  const { nonDottedPaths } = fields;
+  const settings = parseFolderSettings({ ...fields, ...overrides, nonDottedPaths });
+  return branch_items ? { ...settings, branch_items } : settings;
+}
+
 export function parseFolderSettings(fields: Fields): FolderSettings {
   const codebases = Array.isArray(fields.codebases) ? (fields.codebases as Fields[]) : [];
   return {
-    includes: [...filterStrings(fields.includes), ...filterStrings(fields.extraIncludes)],
+    includes: filterStrings(fields.includes),
     excludes: filterStrings(fields.excludes),
+    extra_includes: filterStrings(fields.extraIncludes),
     codebases: codebases.map((each) => ({
       path: String(each?.relative_path ?? ".").replace(/^\.(?:\/|$)|\/+$/g, ""),
       includes:
@@ -50,9 +68,10 @@ const matches = (globs: readonly string[], name: string) =>
  * Whether globs include a file. They apply to items with a path; settings, groups and resource types are always
  * included.
  */
-export function isIncluded({ includes, excludes }: FolderSettings, name: string): boolean {
+export function isIncluded({ includes, excludes, extra_includes }: FolderSettings, name: string): boolean {
   if (!/^[ufg]\//.test(name)) return true;
-  return (includes.length === 0 || matches(includes, name)) && !matches(excludes, name);
+  const isListed = [includes, extra_includes].every((globs) => globs.length === 0 || matches(globs, name));
+  return isListed && !matches(excludes, name);
 }
 
 /** Filters the service's items by the globs of `wmill.yaml`. */

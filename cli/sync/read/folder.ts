@@ -1,18 +1,19 @@
 /** Reads the items of a workspace from a folder of files. */
 import { dirname, join } from "node:path";
-import { parseSchemaJson } from "../../../src/lib/json/json.ts";
-import { createParseError, parseYaml, readInlineFile } from "../../jobs/flow-file.ts";
+import { readInlineFile } from "../../jobs/flow-file.ts";
 import { CliError, createUsageError } from "../../terminal/text/failure.ts";
+import { bundleApp } from "./apps/bundle-app.ts";
+import { readCodeApp } from "./apps/code-app.ts";
+import { completePolicy } from "./apps/stored-policy.ts";
 import { type ItemSelection, isSelected } from "./archive.ts";
-import { bundleApp } from "./bundle-app.ts";
-import { readCodeApp } from "./code-app.ts";
+import { type SyncTarget, toBranchName, toPlainName } from "./branch-items.ts";
 import { bundleScript, digestCodebase } from "./codebase.ts";
 import {
   type Codebase,
   type FolderSettings,
   findCodebase,
   isIncluded,
-  parseFolderSettings,
+  readSettings,
 } from "./folder-settings.ts";
 import {
   type CodePlace,
@@ -32,8 +33,8 @@ import {
   parseScriptName,
 } from "./items.ts";
 import { isInLayout, listNames } from "./layout.ts";
+import { parseFile } from "./parse-file.ts";
 import { readSettingsForm } from "./settings-form.ts";
-import { completePolicy } from "./stored-policy.ts";
 
 /** An item with the files it was read from. */
 export interface LocalItem extends Item {
@@ -65,8 +66,12 @@ export interface FileProblem {
 const INSIDE_FOLDER = /(?:\.|__)(flow|app|raw_app)\//;
 
 /** Reads a folder. Invalid files are reported as problems; the rest is read. */
-export async function readFolder(root: string, selection: ItemSelection): Promise<LocalFolder> {
-  const settings = await readSettings(root);
+export async function readFolder(
+  root: string,
+  selection: ItemSelection,
+  target: SyncTarget,
+): Promise<LocalFolder> {
+  const settings = await readSettings(root, target);
   const names = (await listNames(root)).filter((name) => isIncluded(settings, name));
   const reader = new FolderReader(root, new Set(names), settings);
   const items = new Map<string, LocalItem>();
@@ -99,31 +104,6 @@ export async function readFolder(root: string, selection: ItemSelection): Promis
 
 /** Folders that contain items. */
 const ITEM_PLACES = /^[ufg]\/|^(?:groups|users|dependencies)\/|^encryption_key\./;
-
-/** Reads the folder's settings; defaults without a file. @throws a usage error for an invalid `wmill.yaml` */
-async function readSettings(root: string): Promise<FolderSettings> {
-  const there = await Bun.file(join(root, "wmill.yaml")).exists();
-  return parseFolderSettings(there ? await parseFile(root, "wmill.yaml") : {});
-}
-
-async function parseFile(root: string, name: string): Promise<Fields>;
-async function parseFile(root: string, name: string, wanted: "string"): Promise<string>;
-async function parseFile(root: string, name: string, wanted?: "string"): Promise<Fields | string> {
-  const isJson = name.endsWith(".json");
-  const text = await Bun.file(join(root, name)).text();
-  let parsed: unknown;
-  try {
-    parsed = isJson ? parseSchemaJson(text) : await parseYaml(text);
-  } catch (cause) {
-    throw createParseError(name, cause as Error);
-  }
-  if (wanted === "string") {
-    if (typeof parsed === "string") return parsed;
-    throw createUsageError(`${name}: must be a text`);
-  }
-  if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return parsed as Fields;
-  throw createUsageError(`${name}: must be an object`);
-}
 
 class FolderReader {
   readonly root: string;
@@ -161,7 +141,9 @@ class FolderReader {
       const content = await Bun.file(join(this.root, name)).text();
       return { ...list, fields: { content }, files: [name], inline: new Map() };
     }
-    const stem = /^(.*)\.(?:yaml|json)$/.exec(name)?.[1];
+    const plain = toPlainName(this.settings.branch_items, name);
+    if (plain === undefined) return undefined;
+    const stem = /^(.*)\.(?:yaml|json)$/.exec(plain)?.[1];
     const at = stem === undefined ? undefined : parseItemName(stem);
     if (at?.kind === "encryption key") {
       const key = await parseFile(this.root, name, "string");
@@ -172,7 +154,7 @@ class FolderReader {
       const fields = await parseFile(this.root, name);
       const files = [name];
       if (at.kind === "settings") return { ...at, ...readSettingsForm(fields), files, inline: new Map() };
-      if (at.kind === "resource") await this.#readFileOf(fields, files);
+      if (at.kind === "resource") await this.#readFileOf(fields, files, plain);
       return { ...at, fields, files, inline: new Map() };
     }
     const script = parseScriptName(name);
@@ -218,15 +200,17 @@ class FolderReader {
     return digest;
   }
 
-  /** Reads the content of a resource whose type is stored as a file. */
-  async #readFileOf(fields: Fields, files: string[]): Promise<void> {
+  /** Reads the content of a resource whose type is stored as a file. @param plain name of the resource's file */
+  async #readFileOf(fields: Fields, files: string[], plain: string): Promise<void> {
     const value = fields.value as Fields | null | undefined;
     const file = parseInlineReference(value?.content);
     // Only a reference to the file beside it counts; any other text that looks like one is a value.
-    if (!value || !file?.startsWith(`${files[0]!.replace(/\.(yaml|json)$/, "")}.file.`)) return;
-    if (!isInLayout(file)) return;
-    value.content = await readInlineFile(file, this.root, `${files[0]}, \`content\``);
-    files.push(file);
+    if (!value || !file?.startsWith(`${plain.replace(/\.(yaml|json)$/, "")}.file.`)) return;
+    const own = toBranchName(this.settings.branch_items, file);
+    const there = this.names.has(own) ? own : file;
+    if (!isInLayout(there)) return;
+    value.content = await readInlineFile(there, this.root, `${files[0]}, \`content\``);
+    files.push(there);
   }
 
   /** Reads a flow or app: one file in its folder describes it. */

@@ -13,6 +13,8 @@ const PATH_PATTERN = "[ufg](?:/[\\w-]+){2,}";
 const DESCRIPTION_ENDING = "\\.(?:yaml|json)";
 /** A part of a name that comes from a step's title or from a user. */
 const NAME_PATTERN = String.raw`(?![.\s]|[^/]*~\d)[^\p{C}/\\:*?"<>|]+`;
+/** The name of a branch, in the files of items of which there is one per branch. */
+const BRANCH_PATTERN = String.raw`(?:\.[^\p{C}\s/\\:*?"<>|.]+)?`;
 const INSIDE_PATTERN = `${PATH_PATTERN}(?:\\.|__)(?:flow|app|raw_app)/`;
 
 const DEPENDENCIES_PATTERN = Object.values(DEPENDENCY_FILES).map(escapePattern).join("|");
@@ -21,15 +23,16 @@ const TRIGGERS_PATTERN = TRIGGER_KINDS.map((kind) => kind.replace(" ", "_")).joi
 
 const FILE_PATTERNS = [
   `encryption_key${DESCRIPTION_ENDING}`,
-  `settings${DESCRIPTION_ENDING}`,
+  `settings${BRANCH_PATTERN}${DESCRIPTION_ENDING}`,
   `[\\w-]+\\.resource-type${DESCRIPTION_ENDING}`,
-  `f/[\\w-]+/folder\\.meta${DESCRIPTION_ENDING}`,
+  `f/[\\w-]+/folder${BRANCH_PATTERN}\\.meta${DESCRIPTION_ENDING}`,
   `dependencies/(?:[\\w-]+\\.)?(?:${DEPENDENCIES_PATTERN})`,
   `groups/[\\w-]+\\.group${DESCRIPTION_ENDING}`,
-  `${PATH_PATTERN}\\.(?:script|resource|variable|schedule|policy|${TRIGGERS_PATTERN})${DESCRIPTION_ENDING}`,
+  `${PATH_PATTERN}\\.(?:script|policy)${DESCRIPTION_ENDING}`,
+  `${PATH_PATTERN}${BRANCH_PATTERN}\\.(?:resource|variable|schedule|${TRIGGERS_PATTERN})${DESCRIPTION_ENDING}`,
   `${PATH_PATTERN}\\.script\\.lock`,
   `${PATH_PATTERN}(?:${SCRIPT_ENDINGS.map(([ending]) => escapePattern(ending)).join("|")})`,
-  `${PATH_PATTERN}\\.resource\\.file\\.[a-z0-9]+(?:\\.[a-z0-9]+)*`,
+  `${PATH_PATTERN}${BRANCH_PATTERN}\\.resource\\.file\\.[a-z0-9]+(?:\\.[a-z0-9]+)*`,
   `${INSIDE_PATTERN}(?:flow|app|raw_app)${DESCRIPTION_ENDING}`,
   `${PATH_PATTERN}(?:\\.|__)raw_app/(?:${NAME_PATTERN}/)*${NAME_PATTERN}`,
   `${INSIDE_PATTERN}(?:${NAME_PATTERN}/)*${NAME_PATTERN}\\.(?:ts|js|py|sh|sql|gql|go|php|rs|ps1|rb|cs|java|nu|r|playbook\\.yml|lock|no_ext)`,

@@ -2,7 +2,10 @@
 import chalk from "chalk";
 import { print, toOneLine } from "../../terminal/text/output.ts";
 import type { SyncPlan, SyncStep } from "../plan.ts";
+import { toPlainName } from "../read/branch-items.ts";
 import { formatYaml } from "../read/files.ts";
+import type { LocalFolder } from "../read/folder.ts";
+import type { FolderSettings } from "../read/folder-settings.ts";
 import { type Fields, type Item, SYNCED_KINDS } from "../read/items.ts";
 import { createShortDiff, type DiffLine } from "./diff.ts";
 
@@ -38,25 +41,19 @@ export function showPlan({ steps, left }: SyncPlan, direction: "push" | "pull"):
 
 const MAX_STRAYS = 20;
 
-/** Files that other clients know, and why no item is made of them; all others have no reason of their own. */
-const STRAY_REASONS: [pattern: RegExp, reason: string][] = [
-  [/_native_trigger\.(?:yaml|json)$/, "svc does not store triggers of connected services (native triggers)"],
-  [
-    /\/[^/.]+\.[^/.]+\.(?:resource|variable|schedule|folder|\w+_trigger)\.(?:yaml|json|file\.\w+)$/,
-    "svc does not know items of one branch (gitBranches in wmill.yaml)",
-  ],
-  [/(?:)/, "no item is made of them"],
-];
+/** Returns why a file is not deployed. */
+function findStrayReason({ branch_items }: FolderSettings, name: string): string {
+  if (/_native_trigger\.(?:yaml|json)$/.test(name))
+    return "svc does not store triggers of connected services (native triggers)";
+  return toPlainName(branch_items, name) === undefined
+    ? "the file of another branch counts (specificItems in wmill.yaml; --branch chooses one)"
+    : "no item is made of them";
+}
 
 /** Lists files that belong to no item, so that nobody expects them to be deployed. */
-export function showUnassignedFiles({ strays }: { strays: readonly string[] }): void {
-  const reasonOf = (name: string) => STRAY_REASONS.find(([pattern]) => pattern.test(name))![1];
-  for (const [, reason] of STRAY_REASONS) {
-    listStrays(
-      strays.filter((name) => reasonOf(name) === reason),
-      reason,
-    );
-  }
+export function showUnassignedFiles({ strays, settings }: Pick<LocalFolder, "strays" | "settings">): void {
+  const byReason = Map.groupBy(strays, (name) => findStrayReason(settings, name));
+  for (const [reason, names] of byReason) listStrays(names, reason);
 }
 
 function listStrays(names: readonly string[], reason: string): void {

@@ -46,7 +46,9 @@ test("unreadable files and rejected items do not stop the others", async () => {
   const { code, out, err } = await svc(place, "push", "--yes");
   expect(code).toBe(1);
   expect(out).toContain("1 file not deployed, as no item is made of them:\n  f/data/notes.txt");
-  expect(out).toContain("(gitBranches in wmill.yaml):\n  f/data/db.main.resource.yaml");
+  expect(out).toContain(
+    "the file of another branch counts (specificItems in wmill.yaml; --branch chooses one):\n  f/data/db.main.resource.yaml",
+  );
   expect(out).toContain("(native triggers):\n  f/data/fine.script.12.nextcloud_native_trigger.yaml");
   for (const told of [
     "f/data/a.variable.yaml is not YAML",

@@ -32,6 +32,9 @@ const ALWAYS_KEPT = new Set(["mode"]);
 /** Whether a value means the same as an absent field. */
 const isEmptyValue = (value: unknown) => value === null || value === false || value === 0 || value === "";
 
+/** Whether a value is an object or list without members, as a null is stored in some columns. */
+const hasNoMembers = (value: unknown) => typeof value === "object" && Object.keys(value ?? {}).length === 0;
+
 /**
  * Extends a body schema to collect unknown fields in `extra`. Known fields with the values null, false, 0 or "" are
  * collected too, since the item's columns cannot distinguish them from absent ones.
@@ -73,7 +76,7 @@ export function pickUnknownFields(
 ): UnknownFields {
   const said = Object.entries(kept ?? {}).filter(([name, value]) => {
     const is = fields[name];
-    return is === undefined || is === null || (isEmptyValue(is) && isEmptyValue(value));
+    return is === undefined || is === null || (isEmptyValue(value) && (isEmptyValue(is) || hasNoMembers(is)));
   });
   return Object.fromEntries(said);
 }

@@ -3,11 +3,11 @@ import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
-import { parseSchemaJson } from "../../../src/lib/json/json.ts";
-import { CliError } from "../../terminal/text/failure.ts";
-import { printNote, toOneLine } from "../../terminal/text/output.ts";
-import { listBundleErrors, NO_MACROS } from "./codebase.ts";
-import type { AppBundle, Fields } from "./items.ts";
+import { parseSchemaJson } from "../../../../src/lib/json/json.ts";
+import { CliError } from "../../../terminal/text/failure.ts";
+import { printNote, toOneLine } from "../../../terminal/text/output.ts";
+import { listBundleErrors, NO_MACROS } from "../codebase.ts";
+import type { AppBundle, Fields } from "../items.ts";
 import { PAGE_CLIENT } from "./page-client.ts";
 
 /**

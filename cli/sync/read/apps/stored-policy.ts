@@ -2,7 +2,7 @@
  * Existing clients store the policy of an app in the app's file only when the app is deployed from its editor, and
  * compute it from the code on each push. Here too, a component whose code has changed since then may run its new code.
  */
-import type { Fields } from "./items.ts";
+import type { Fields } from "../items.ts";
 
 interface Component {
   id: string;

@@ -4,10 +4,10 @@
  * use. Older clients use other names for the types of runnables.
  */
 import { join } from "node:path";
-import { createParseError, parseYaml } from "../../jobs/flow-file.ts";
-import { createUsageError } from "../../terminal/text/failure.ts";
-import { getInlineEnding, parseCodeFileName } from "./inline.ts";
-import type { Fields } from "./items.ts";
+import { createParseError, parseYaml } from "../../../jobs/flow-file.ts";
+import { createUsageError } from "../../../terminal/text/failure.ts";
+import { getInlineEnding, parseCodeFileName } from "../inline.ts";
+import type { Fields } from "../items.ts";
 
 const BACKEND = "backend/";
 /** Folders and files that are generated, or private to the developer. */
