@@ -6,7 +6,7 @@ import {
   MAIN_STATE,
   readBranchState,
   STAGING_STATE,
-} from "../../../cli/sync/branches/branch-files.ts";
+} from "../../../cli/sync/read/branch-files.ts";
 import { writeFiles } from "../../../cli/sync/sync-files.ts";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
 import { isOffline } from "../registry.ts";
