@@ -4,13 +4,15 @@
  */
 import { findRuntime } from "../../src/engines/languages/languages.ts";
 import { describeMissingPackages } from "../../src/engines/languages/programs/packages.ts";
+import { findRuntimeOfCode } from "../../src/engines/languages/programs/table.ts";
 import { existsResource } from "../../src/features/assets/resources/operations.ts";
 import { existsVariable } from "../../src/features/assets/variables/operations.ts";
+import { analyseCode } from "../../src/features/code/scripts/code-operations.ts";
 import { describeNotRun } from "../../src/features/triggers/common/stored/kinds.ts";
 import { print, toOneLine } from "../terminal/text/output.ts";
 import { type Deployment, isStored } from "./deploy/deployment.ts";
 import type { StepResult } from "./options.ts";
-import { compareItems } from "./read/canonical.ts";
+import { compareItems, isUnsetSecret } from "./read/canonical.ts";
 import type { LocalFolder } from "./read/folder.ts";
 import { listFlowCode } from "./read/inline.ts";
 import { type Fields, findStoredKind, getItemKey, type Item } from "./read/items.ts";
@@ -37,6 +39,7 @@ export async function createReport(
   const errors = new Map(done.map(({ step, error }) => [getItemKey(step.item), error]));
   const missing = new MissingReferences(at);
   const unlistedTags = await createTagCheck(at);
+  const programs = new MissingPrograms(at);
   const entries: ReportEntry[] = [];
   for (const [key, item] of folder.items) {
     const error = errors.get(key);
@@ -50,13 +53,23 @@ export async function createReport(
       problems: [
         ...(error === undefined ? [] : [error]),
         ...findObstacles(item),
+        ...(await programs.of(item))
+          .filter((problem) => !error?.includes(problem))
+          .map((problem) => `will not run: ${problem}`),
+        ...(isUnsetSecret(item) && there === undefined ? [NO_SECRET] : []),
         ...unlistedTags(item),
         ...(await missing.of(item)),
       ],
     });
   }
+  for (const { kind, path } of folder.left_secrets)
+    if (!(await missing.exists("variable", path)))
+      entries.push({ kind, path, taken: false, changed: [], problems: [LEFT_SECRET] });
   return entries;
 }
+
+const NO_SECRET = "a secret that is to be set: its file has no value";
+const LEFT_SECRET = "a secret that is to be set: the push leaves values of secrets out without --secrets";
 
 /** Prints the report: items with remarks one by one, and the number of the others. */
 export function showReport(entries: ReportEntry[]): void {
@@ -77,8 +90,7 @@ export function showReport(entries: ReportEntry[]): void {
 function findObstacles({ kind, fields }: Item): string[] {
   const stored = findStoredKind(kind);
   if (stored) return [describeNotRun(stored)];
-  const codes =
-    kind === "script" ? [fields] : kind === "flow" ? listFlowCode(fields.value).map(({ code }) => code) : [];
+  const codes = listCode({ kind, fields });
   const languages = new Set(codes.map(({ language }) => String(language)));
   const obstacles = [...languages]
     .filter((language) => findRuntime(language) === undefined)
@@ -93,17 +105,46 @@ function findObstacles({ kind, fields }: Item): string[] {
   return obstacles;
 }
 
+const listCode = ({ kind, fields }: Pick<Item, "kind" | "fields">): Fields[] =>
+  kind === "script" ? [fields] : kind === "flow" ? listFlowCode(fields.value).map(({ code }) => code) : [];
+
+/** Asks the server for programs that code runs with and that it lacks, once for each of them. */
+class MissingPrograms {
+  readonly #at: Deployment;
+  readonly #found = new Map<string, Promise<string | undefined>>();
+
+  constructor(at: Deployment) {
+    this.#at = at;
+  }
+
+  async of(item: Item): Promise<string[]> {
+    const missing = new Set<string>();
+    for (const { language, content } of listCode(item)) {
+      const code = { language: String(language), content: String(content) };
+      const runtime = findRuntimeOfCode(code.language, code.content, []);
+      if (runtime === undefined) continue;
+      if (!this.#found.has(runtime)) this.#found.set(runtime, this.#ask(code));
+      const problem = await this.#found.get(runtime);
+      if (problem !== undefined) missing.add(problem);
+    }
+    return [...missing];
+  }
+
+  async #ask(body: { language: string; content: string }): Promise<string | undefined> {
+    const { client, workspace } = this.#at;
+    return (await client.call(analyseCode, { workspace, body } as never)).missing_program;
+  }
+}
+
 const REFERENCES = [
-  { kind: "variable", operation: existsVariable, pattern: /\$var:([ufg]\/[\w/-]+)/g },
+  { kind: "variable", pattern: /\$var:([ufg]\/[\w/-]+)/g },
   {
     kind: "variable",
-    operation: existsVariable,
     pattern: /\b(?:get_variable|getVariable)\(\s*\\?["']([ufg]\/[\w/-]+)/g,
   },
-  { kind: "resource", operation: existsResource, pattern: /\$res:([ufg]\/[\w/-]+)/g },
+  { kind: "resource", pattern: /\$res:([ufg]\/[\w/-]+)/g },
   {
     kind: "resource",
-    operation: existsResource,
     pattern: /\b(?:get_resource|getResource)\(\s*\\?["']([ufg]\/[\w/-]+)/g,
   },
 ] as const;
@@ -120,13 +161,17 @@ class MissingReferences {
   async of({ fields }: Item): Promise<string[]> {
     const text = JSON.stringify(fields satisfies Fields);
     const missing = new Set<string>();
-    for (const { kind, operation, pattern } of REFERENCES)
-      for (const [, path = ""] of text.matchAll(pattern)) {
-        const name = `${kind} ${path}`;
-        if (!this.#exists.has(name)) this.#exists.set(name, this.#ask(operation, path));
-        if (!(await this.#exists.get(name))) missing.add(`needs ${name}, which is to be set`);
-      }
+    for (const { kind, pattern } of REFERENCES)
+      for (const [, path = ""] of text.matchAll(pattern))
+        if (!(await this.exists(kind, path))) missing.add(`needs ${kind} ${path}, which is to be set`);
     return [...missing];
+  }
+
+  async exists(kind: "variable" | "resource", path: string): Promise<boolean> {
+    const name = `${kind} ${path}`;
+    const operation = kind === "variable" ? existsVariable : existsResource;
+    if (!this.#exists.has(name)) this.#exists.set(name, this.#ask(operation, path));
+    return (await this.#exists.get(name)) ?? false;
   }
 
   #ask(operation: typeof existsVariable | typeof existsResource, path: string): Promise<boolean> {

@@ -54,6 +54,8 @@ export interface LocalFolder {
   problems: FileProblem[];
   /** Files in item folders that belong to no item. */
   strays: string[];
+  /** Secrets whose values the selection leaves out. */
+  left_secrets: LocalItem[];
   settings: FolderSettings;
 }
 
@@ -77,12 +79,17 @@ export async function readFolder(
   const items = new Map<string, LocalItem>();
   const problems: FileProblem[] = [];
   const known = new Set<string>();
+  const left_secrets: LocalItem[] = [];
   for (const name of names) {
     try {
       const item = await reader.read(name);
       if (!item) continue;
       for (const file of [name, ...item.files]) known.add(file);
-      if (!isSelected(item, selection)) continue;
+      if (!isSelected(item, selection)) {
+        if (isSelected(item, { ...selection, secrets: "plain" }) && item.kind === "variable")
+          left_secrets.push(item);
+        continue;
+      }
       const before = items.get(getItemKey(item));
       if (before) {
         throw createUsageError(
@@ -99,7 +106,15 @@ export async function readFolder(
     }
   }
   const strays = names.filter((name) => ITEM_PLACES.test(name) && !known.has(name) && !reader.isPart(name));
-  return { root, naming: detectNaming(settings.new_names, names), items, problems, strays, settings };
+  return {
+    root,
+    naming: detectNaming(settings.new_names, names),
+    items,
+    problems,
+    strays,
+    left_secrets,
+    settings,
+  };
 }
 
 /** Folders that contain items. */

@@ -26,6 +26,7 @@ test("a report lists items that need attention, and counts the others", async ()
     "f/data/fine.ts": "export const main = () => 1; // getVariable('f/data/there')\n",
     "f/data/asks.ts":
       "export const main = () => 1; // getVariable('f/data/gone') getResource(\"f/data/db\")\n",
+    "f/data/password.variable.yaml": "value: sealed\nis_secret: true\ndescription: ''\n",
     "f/data/hub.flow/flow.yaml":
       "summary: Hub\nvalue:\n  modules:\n    - id: a\n      value: {type: script, path: hub/1/slack/send, input_transforms: {}}\n",
   });
@@ -40,7 +41,8 @@ test("a report lists items that need attention, and counts the others", async ()
     "taken: script f/data/asks\n  needs variable f/data/gone, which is to be set\n  needs resource f/data/db, which is to be set\n",
     "taken: email trigger f/data/in\n  stored; svc does not run e-mail triggers\n",
     "  will not run: a step runs hub/1/slack/send",
-    "9 of 10 items taken, 6 of them with something to be done before all of it runs",
+    "not taken: variable f/data/password\n  a secret that is to be set: the push leaves values of secrets out without --secrets\n",
+    "9 of 11 items taken, 6 of them with something to be done before all of it runs",
   ])
     expect(out).toContain(told);
   expect(out).not.toContain("taken: script f/data/fine");

@@ -36,6 +36,21 @@ test("a push stores everything, and what cannot run says what to install", async
   expect(pushed.code).toBe(1);
   expect(pushed.err).toContain(`stored but cannot run: ${NO_CLIENT}\n  script f/a/wants\n`);
   expect(pushed.err).toContain("1 of the 6 changes made cannot run yet");
+  await writeFiles(ws, {
+    "f/a/more.ps1": "Write-Output 2\n",
+    "f/a/secret.variable.yaml": "is_secret: true\ndescription: ''\n",
+  });
+  const reported = await svc("push", "ws", "--yes", "--report", "--secrets", "plain");
+  for (const [path, why] of [
+    ["script f/a/shell", "will not run: pwsh is not installed on this server: install PowerShell 7 (pwsh)"],
+    ["script f/a/more", "will not run: pwsh is not installed on this server: install PowerShell 7 (pwsh)"],
+    ["script f/a/runs_deno", "will not run: deno is not installed on this server: install Deno (npm: deno)"],
+  ])
+    expect(reported.out).toContain(`taken: ${path}\n  ${why}`);
+  expect(reported.out).toContain(
+    "not taken: variable f/a/secret\n  a secret that is to be set: its file has no value\n",
+  );
+  expect(reported.out).not.toContain("script f/a/plain");
   const run = async (name: string) => {
     const { code, out, err } = await svc("run", `f/a/${name}`);
     return code === 0 ? out : err;

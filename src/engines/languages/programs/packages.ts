@@ -1,5 +1,6 @@
-/** Detects packages that scripts in these languages require but that cannot be installed. */
-import { findAdapter } from "./table.ts";
+/** Detects what scripts require and do not get: programs of the machine, and packages that cannot be installed. */
+import { describeMissingTool, INSTALL_BASH, INSTALL_PYTHON } from "../missing-tool.ts";
+import { findAdapter, findRuntimeOfCode } from "./table.ts";
 
 /**
  * Describes the packages that a script requires, as its imports or comments state them, and what to do instead.
@@ -14,4 +15,23 @@ export function describeMissingPackages(language: string, content: string): stri
     (name) => `${name} (line ${lines.findIndex((line) => line.includes(name)) + 1})`,
   );
   return `the script requires ${places.join(", ")}, but ${language} scripts have the standard library only: write it without, in a language whose packages are installed (TypeScript, Python), or call a program that is built with them by a bash script`;
+}
+
+/** Describes the program that code lacks here, and what to install; undefined if it has it, or needs none. */
+export function describeMissingProgram(language: string, content: string): string | undefined {
+  const runtime = findRuntimeOfCode(language, content, []);
+  const [tool, install] =
+    runtime === "python3"
+      ? ["python3", INSTALL_PYTHON]
+      : runtime === "bash"
+        ? ["bash", INSTALL_BASH]
+        : listProgram(runtime);
+  return tool === undefined || Bun.which(tool, { PATH: process.env.PATH ?? "" })
+    ? undefined
+    : describeMissingTool(tool, install!);
+}
+
+function listProgram(runtime: string | undefined): [tool?: string, install?: string] {
+  const adapter = runtime === undefined ? undefined : findAdapter(runtime);
+  return adapter ? [adapter.tool, adapter.install] : [];
 }

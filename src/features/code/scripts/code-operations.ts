@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { findRuntime, LANGUAGES } from "../../../engines/languages/languages.ts";
+import { describeMissingProgram } from "../../../engines/languages/programs/packages.ts";
 import { findAdapter } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import { type Packages, SyntaxFault } from "../../../engines/languages/types.ts";
@@ -93,6 +94,8 @@ const Analysis = z.object({
   /** Scripts of the workspace, as written in the code. */
   imports: z.array(z.string()),
   warning: z.string().optional(),
+  /** The program that the server lacks to run it, and what to install. */
+  missing_program: z.string().optional(),
   /** Why the code cannot be parsed. Lines and columns are counted from 1. */
   problem: z
     .object({ message: z.string(), line: z.number().optional(), column: z.number().optional() })
@@ -114,7 +117,7 @@ function listPackages(packages: Packages | undefined, language: string, content:
   }
 }
 
-const analyseCode = operation({
+export const analyseCode = operation({
   name: "analyseCode",
   method: "POST",
   path: `${base}/analyse`,
@@ -123,6 +126,8 @@ const analyseCode = operation({
   body: z.object({ language: z.enum(LANGUAGES), content: z.string() }),
   responds: responds.json(Analysis),
   run: async (_ctx, { body }) => {
+    const missing_program = describeMissingProgram(body.language, body.content);
+    const missing = missing_program === undefined ? {} : { missing_program };
     try {
       const { signature, schema, packages, imports, warning } = await analyseScript(
         body.language,
@@ -135,6 +140,7 @@ const analyseCode = operation({
         packages: listPackages(packages, body.language, body.content),
         imports,
         ...(warning === undefined ? {} : { warning }),
+        ...missing,
       };
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
@@ -142,7 +148,14 @@ const analyseCode = operation({
         error instanceof SyntaxFault
           ? { message: error.detail, line: error.line, column: error.column }
           : { message: error.message };
-      return { has_main: false, has_preprocessor: false, packages: [], imports: [], problem: place };
+      return {
+        has_main: false,
+        has_preprocessor: false,
+        packages: [],
+        imports: [],
+        problem: place,
+        ...missing,
+      };
     }
   },
 });
