@@ -45,6 +45,8 @@ describe("a parameter", () => {
       ["x: Literal['a', 1]", { enum: ["a", 1] }],
       ["x: Union[int, str]", { oneOf: [integer, string] }],
       ["x: int | str", { oneOf: [integer, string] }],
+      ["x: OrderInput | dict[str, object]", { type: "object" }],
+      ["x: postgresql | str", { oneOf: [{ type: "object", format: "resource-postgresql" }, string] }],
       ["x: postgresql", { type: "object", format: "resource-postgresql" }],
       ["x: S3Object", { type: "object", format: "resource-s3_object" }],
     ];

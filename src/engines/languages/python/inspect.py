@@ -38,6 +38,9 @@ def union(members):
     kept = [schema_of(member) for member in members if not is_none(member)]
     if len(kept) == 1:
         return kept[0]
+    # A class or a dict: no resource is meant, since its value would be a dict too.
+    if kept and {"type": "object"} in kept and all(each.get("type") == "object" for each in kept):
+        return {"type": "object"}
     return {"oneOf": kept} if kept else {}
 
 
