@@ -1,6 +1,7 @@
 /** The signed-in user, their workspaces and permissions. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { type Answer, callOperation, type OperationName } from "./call.ts";
+import { queryClient } from "./client.ts";
 import type { Operations } from "./interface.d.ts";
 
 export const whoamiQuery = queryOptions({
@@ -21,6 +22,14 @@ export const memberQuery = (workspace: string) =>
     queryFn: ({ signal }) => callOperation("GET /w/{workspace}/users/whoami", { workspace }, signal),
     staleTime: 60_000,
   });
+
+/** Removes a workspace that the user has left from their list, which is read anew only later. */
+export function removeMyWorkspace(workspace: string): void {
+  queryClient.setQueryData(
+    myWorkspacesQuery.queryKey,
+    (known) => known && { ...known, workspaces: known.workspaces.filter(({ id }) => id !== workspace) },
+  );
+}
 
 type Access = Operations[OperationName]["access"];
 type Me = Answer<"GET /users/whoami">;

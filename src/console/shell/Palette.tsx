@@ -130,7 +130,7 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
       nothingFound="Nothing has this name"
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,
-        placeholder: "Search scripts, flows, apps, pages and runs, or paste the id of a run",
+        placeholder: "Search, or paste a run’s id",
         "aria-label": "Search",
       }}
     />

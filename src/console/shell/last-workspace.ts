@@ -5,3 +5,4 @@ const KEY = getStorageKey("workspace");
 
 export const getLastWorkspace = (): string | null => localStorage.getItem(KEY);
 export const storeLastWorkspace = (id: string): void => localStorage.setItem(KEY, id);
+export const forgetLastWorkspace = (): void => localStorage.removeItem(KEY);

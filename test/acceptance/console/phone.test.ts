@@ -33,3 +33,15 @@ test("the zoom buttons do not cover the graph's last step", async () => {
   expect(step!.y + step!.height).toBeLessThan(buttons!.y);
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
+
+test("what the search says to do is not cut off", async () => {
+  await using seen = await site.visit({ viewport: PHONE });
+  const { page } = seen;
+  await seen.open("w/acme");
+  await page.keyboard.press("ControlOrMeta+k");
+  const field = page.getByRole("dialog", { name: "Search" }).getByRole("textbox");
+  await field.fill((await field.getAttribute("placeholder"))!);
+  const isWhole = await field.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth);
+  expect(isWhole).toBe(true);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

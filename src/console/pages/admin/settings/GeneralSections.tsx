@@ -3,9 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { callOperation } from "../../../api/call.ts";
-import { myWorkspacesQuery, useMay } from "../../../api/session.ts";
+import { myWorkspacesQuery, removeMyWorkspace, useMay } from "../../../api/session.ts";
 import { useConfirmation } from "../../../parts/actions.tsx";
 import { linkTo } from "../../../parts/places.ts";
+import { forgetLastWorkspace } from "../../../shell/last-workspace.ts";
 import type { WorkspaceSettings } from "./queries.ts";
 import { Section } from "./Section.tsx";
 
@@ -24,6 +25,11 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
   const { ask, dialog } = useConfirmation();
   const may = useMay(workspace);
   const title = name ?? known;
+  const goElsewhere = () => {
+    removeMyWorkspace(workspace);
+    forgetLastWorkspace();
+    go("/workspaces");
+  };
   const leave = () =>
     ask({
       title: `Leave ${workspace}?`,
@@ -31,7 +37,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
       label: "Leave",
       action: async () => {
         await callOperation("POST /w/{workspace}/workspaces/leave", { workspace });
-        go("/workspaces");
+        goElsewhere();
         return undefined;
       },
     });
@@ -43,7 +49,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
       name: workspace,
       action: async () => {
         await callOperation("POST /w/{workspace}/workspaces/archive", { workspace });
-        go("/workspaces");
+        goElsewhere();
         return `${workspace} is archived`;
       },
     });

@@ -91,7 +91,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
           limit={60}
           allowDeselect={false}
           label="Time zone"
-          data={ZONES.includes(timezone) ? ZONES : [timezone, ...ZONES]}
+          data={[...new Set([timezone, ...ZONES])]}
           value={timezone}
           onChange={(zone) => zone && setTimezone(zone)}
         />

@@ -1,12 +1,9 @@
 /** Time zones, and times in them. */
 
-/** Time zones known to the browser. */
-export const ZONES: string[] = [
-  "UTC",
-  ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC"),
-];
-
 export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Time zones known to the browser: its own and UTC before all others. */
+export const ZONES: string[] = [...new Set([OWN_ZONE, "UTC", ...Intl.supportedValuesOf("timeZone")])];
 
 /** Formats times in a time zone, such as `Mon, 23 Nov 2026, 09:00`; with seconds if one of them has some. */
 export function formatInZone(times: string[], timeZone: string): string[] {
