@@ -24,11 +24,12 @@ function load(): Promise<unknown> {
   const path = asked === "/" && last !== null ? `/w/${last}` : asked;
   const page = findPage(path);
   if (!page) return Promise.resolve();
-  const { params, load } = page;
+  const { params, load, prefetch } = page;
   return Promise.all([
     queryClient.prefetchQuery(whoamiQuery),
     queryClient.prefetchQuery(myWorkspacesQuery),
-    queryClient.prefetchQuery(memberQuery(params.workspace!)),
-    load().then((module) => module?.prefetch?.(params, new URLSearchParams(location.search))),
+    queryClient.prefetchQuery(memberQuery(params.workspace)),
+    prefetch?.(params, new URLSearchParams(location.search)),
+    load(),
   ]);
 }

@@ -1,4 +1,4 @@
-/** List of all workspace pages: path, lazily loaded module, navigation entry. */
+/** List of all workspace pages: path, lazily loaded module, navigation entry, first requests. */
 import {
   IconBraces,
   IconCalendarTime,
@@ -13,13 +13,24 @@ import {
   IconWebhook,
   IconWorldBolt,
 } from "@tabler/icons-react";
+import { queryClient } from "../api/client.ts";
+import { runQuery } from "../api/runs.ts";
+import { appsQuery, flowsWithDraftsQuery, scriptsWithDraftsQuery } from "../parts/lists.ts";
 import type { Destination, PageModule } from "../shell/navigation.ts";
 import { AUTHORS, type Audience, INSTANCE_ADMINS, WORKSPACE_ADMINS } from "./audiences.ts";
+import { prefetchRuns } from "./runs/queries.ts";
+
+type PageParams = { workspace: string } & Record<string, string>;
 
 export interface Page {
   /** Below `/w/:workspace`; `:name` matches a segment, `*` the rest. */
   path: string;
   load: () => Promise<PageModule>;
+  /**
+   * Sends the page's first requests, while its files are still being loaded.
+   * @param params the named segments of its address
+   */
+  prefetch?: (params: PageParams, search: URLSearchParams) => Promise<unknown>;
   /** Absent: all members. */
   audience?: Audience;
   nav?: Pick<Destination, "label" | "Icon">;
@@ -27,9 +38,28 @@ export interface Page {
 
 /** In navigation order. */
 export const PAGES: Page[] = [
-  { path: "", nav: { label: "Home", Icon: IconHome }, load: () => import("./home/HomePage.tsx") },
-  { path: "/runs", nav: { label: "Runs", Icon: IconPlayerPlay }, load: () => import("./runs/RunsPage.tsx") },
-  { path: "/runs/:id", load: () => import("./run/RunPage.tsx") },
+  {
+    path: "",
+    nav: { label: "Home", Icon: IconHome },
+    load: () => import("./home/HomePage.tsx"),
+    prefetch: ({ workspace }) =>
+      Promise.all([
+        queryClient.prefetchQuery(scriptsWithDraftsQuery(workspace)),
+        queryClient.prefetchQuery(flowsWithDraftsQuery(workspace)),
+        queryClient.prefetchQuery(appsQuery(workspace)),
+      ]),
+  },
+  {
+    path: "/runs",
+    nav: { label: "Runs", Icon: IconPlayerPlay },
+    load: () => import("./runs/RunsPage.tsx"),
+    prefetch: ({ workspace }, search) => prefetchRuns(workspace, search),
+  },
+  {
+    path: "/runs/:id",
+    load: () => import("./run/RunPage.tsx"),
+    prefetch: ({ workspace, id }) => queryClient.prefetchQuery(runQuery(workspace, id!)),
+  },
   {
     path: "/schedules",
     nav: { label: "Schedules", Icon: IconCalendarTime },

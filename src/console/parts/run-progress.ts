@@ -1,23 +1,11 @@
 /** Loads a run by its id, with log and stream if it is still running. */
-import { queryOptions } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { callOperation, sendRequest } from "../api/call.ts";
+import { sendRequest } from "../api/call.ts";
 import { queryClient } from "../api/client.ts";
 import { followRun } from "../api/follow.ts";
 import type { Job } from "../api/interface.d.ts";
 import { LogBuffer } from "./log/buffer.ts";
 import { notifyError } from "./Problem.tsx";
-
-export const runQuery = (workspace: string, id: string) =>
-  queryOptions({
-    queryKey: [workspace, "runs", "one", id],
-    queryFn: ({ signal }) =>
-      callOperation(
-        "GET /w/{workspace}/jobs_u/get/{id}",
-        { workspace, id, query: { no_logs: true } },
-        signal,
-      ),
-  });
 
 export interface RunProgress {
   log: LogBuffer;

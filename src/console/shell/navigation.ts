@@ -13,9 +13,4 @@ export interface Destination {
 /** Exports of a page's module. */
 export interface PageModule {
   default: ComponentType;
-  /**
-   * Starts the page's first requests before the page is rendered.
-   * @param params the named segments of its address, with `workspace`
-   */
-  prefetch?: (params: Record<string, string>, search: URLSearchParams) => Promise<unknown>;
 }

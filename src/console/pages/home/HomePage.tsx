@@ -3,7 +3,6 @@ import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
 import { Link, useSearchParams } from "wouter";
-import { queryClient } from "../../api/client.ts";
 import { usePolling } from "../../api/live.ts";
 import { useMay } from "../../api/session.ts";
 import { Empty } from "../../parts/Empty.tsx";
@@ -12,7 +11,6 @@ import { appsQuery, flowsWithDraftsQuery, scriptsWithDraftsQuery } from "../../p
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { linkTo, useWorkspace } from "../../parts/places.ts";
-import type { PageModule } from "../../shell/navigation.ts";
 import { FirstScript } from "./FirstScript.tsx";
 import { ItemRow } from "./ItemRow.tsx";
 import { type Choice, groupByFolder, listDeployedRunnables, listFolders, mergeItems } from "./items.ts";
@@ -25,13 +23,6 @@ const KINDS = [
   { value: "flow", label: "Flows" },
   { value: "app", label: "Apps" },
 ];
-
-export const prefetch: PageModule["prefetch"] = ({ workspace }) =>
-  Promise.all([
-    queryClient.prefetchQuery(scriptsWithDraftsQuery(workspace!)),
-    queryClient.prefetchQuery(flowsWithDraftsQuery(workspace!)),
-    queryClient.prefetchQuery(appsQuery(workspace!)),
-  ]);
 
 export default function HomePage() {
   const workspace = useWorkspace();

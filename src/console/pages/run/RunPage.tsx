@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { getOperationUrl } from "../../api/call.ts";
-import { queryClient } from "../../api/client.ts";
 import { usePolling } from "../../api/live.ts";
+import { runQuery } from "../../api/runs.ts";
 import { useMayCancel } from "../../parts/items/rights.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { Log } from "../../parts/log/Log.tsx";
@@ -13,16 +13,12 @@ import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { linkTo, useWorkspace } from "../../parts/places.ts";
 import { RunValue } from "../../parts/result/RunValue.tsx";
-import { runQuery, useRunProgress } from "../../parts/run-progress.ts";
+import { useRunProgress } from "../../parts/run-progress.ts";
 import { findDeployedRunnable, formatRunName, State } from "../../parts/run-state.tsx";
-import type { PageModule } from "../../shell/navigation.ts";
 import { Facts } from "./Facts.tsx";
 import { useCancelRun, useRerun, useRunSource } from "./queries.ts";
 
 const FlowRun = lazy(() => import("./flow/FlowRun.tsx"));
-
-export const prefetch: PageModule["prefetch"] = ({ workspace, id }) =>
-  queryClient.prefetchQuery(runQuery(workspace!, id!));
 
 export default function RunPage() {
   const workspace = useWorkspace();

@@ -1,8 +1,8 @@
 import { UnstyledButton } from "@mantine/core";
-import { queryOptions, useQuery } from "@tanstack/react-query";
-import { callOperation } from "../../api/call.ts";
+import { useQuery } from "@tanstack/react-query";
 import { usePolling } from "../../api/live.ts";
 import type { Status } from "./filters.ts";
+import { queueDepthQuery } from "./queries.ts";
 
 const POLL_INTERVAL_MS = 5_000;
 
@@ -11,12 +11,6 @@ const STATES = [
   { name: "running", status: "running", label: "running", tone: "busy" },
   { name: "suspended", status: "suspended", label: "waiting for approval or a timer", tone: "quiet" },
 ] as const;
-
-export const queueDepthQuery = (workspace: string) =>
-  queryOptions({
-    queryKey: [workspace, "runs", "depth"],
-    queryFn: ({ signal }) => callOperation("GET /w/{workspace}/jobs/queue/depth", { workspace }, signal),
-  });
 
 interface Props {
   workspace: string;

@@ -1,27 +1,19 @@
 import { Button, Checkbox, Stack, Text } from "@mantine/core";
 import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
-import { queryClient } from "../../api/client.ts";
 import { Empty } from "../../parts/Empty.tsx";
 import { Loading } from "../../parts/Loading.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { linkTo, useWorkspace } from "../../parts/places.ts";
 import { formatExactTime } from "../../parts/time.tsx";
-import type { PageModule } from "../../shell/navigation.ts";
 import { FilterBar } from "./FilterBar.tsx";
 import { type Filters, parseFilters, serializeFilters } from "./filters.ts";
-import { QueueDepth, queueDepthQuery } from "./QueueDepth.tsx";
+import { QueueDepth } from "./QueueDepth.tsx";
 import { RunRow } from "./RunRow.tsx";
 import { Selection } from "./Selection.tsx";
 import { Strip } from "./Strip.tsx";
-import { newestRunsQuery, useRuns } from "./use-runs.ts";
-
-export const prefetch: PageModule["prefetch"] = ({ workspace }, search) =>
-  Promise.all([
-    queryClient.prefetchQuery(newestRunsQuery(workspace!, parseFilters(search))),
-    queryClient.prefetchQuery(queueDepthQuery(workspace!)),
-  ]);
+import { useRuns } from "./use-runs.ts";
 
 export default function RunsPage() {
   const workspace = useWorkspace();

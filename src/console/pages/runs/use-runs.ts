@@ -1,20 +1,14 @@
 /** Rows of the run list: polls the first page and keeps earlier pages. */
-import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Job } from "../../api/interface.d.ts";
 import { usePolling } from "../../api/live.ts";
 import { notifyError } from "../../parts/Problem.tsx";
 import { type Filters, serializeFilters } from "./filters.ts";
 import { type Page, readPage } from "./pages.ts";
+import { newestRunsQuery } from "./queries.ts";
 
 const POLL_INTERVAL_MS = 4_000;
-
-export const newestRunsQuery = (workspace: string, filters: Filters) =>
-  queryOptions({
-    queryKey: [workspace, "runs", "list", serializeFilters(filters).toString()],
-    queryFn: ({ signal }) => readPage(workspace, filters, undefined, signal),
-    placeholderData: keepPreviousData,
-  });
 
 /** Merges new rows with earlier ones, without duplicates. */
 function mergeRuns(fresh: Job[], before: Job[]): Job[] {

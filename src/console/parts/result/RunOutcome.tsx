@@ -4,10 +4,11 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { callOperation, getOperationUrl } from "../../api/call.ts";
 import { usePolling } from "../../api/live.ts";
+import { runQuery } from "../../api/runs.ts";
 import { Loading } from "../Loading.tsx";
 import { Log } from "../log/Log.tsx";
 import { notifyError, Problem } from "../Problem.tsx";
-import { runQuery, useRunProgress } from "../run-progress.ts";
+import { useRunProgress } from "../run-progress.ts";
 import { State } from "../run-state.tsx";
 import { RunValue } from "./RunValue.tsx";
 

@@ -8,13 +8,14 @@ const site = useSite();
 test.each([
   ["w/acme/runs?status=failed", /\/jobs\/list\?.*success=false/],
   ["w/acme", /\/scripts\/list/],
-])("%s asks for its data while the session is still being checked", async (address, data) => {
+])("%s asks for its data while the session is checked and its files are loaded", async (address, data) => {
   await using seen = await site.visit();
   const asked = seen.page.waitForRequest((request) => data.test(request.url()));
-  await seen.page.route("**/api/users/whoami", async (route) => {
-    await asked;
-    await route.continue();
-  });
+  for (const held of ["**/api/users/whoami", "**/assets/chunk-*.js"])
+    await seen.page.route(held, async (route) => {
+      await asked;
+      await route.continue();
+    });
   await seen.open(address);
   await seen.page
     .getByText(address === "w/acme" ? "Nightly report" : "f/finance/refund")

@@ -3,8 +3,8 @@ import { keepPreviousData, queryOptions, useQueries, useQuery } from "@tanstack/
 import { useMemo } from "react";
 import { callOperation } from "../../../api/call.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
+import { runQuery } from "../../../api/runs.ts";
 import { useDebounced } from "../../../parts/editor/debounce.ts";
-import { runQuery } from "../../../parts/run-progress.ts";
 import { type EarlierRun, useEditorContext } from "./context.ts";
 import { listMentionedSteps } from "./model/expressions.ts";
 import { identifyValue } from "./model/identify.ts";
