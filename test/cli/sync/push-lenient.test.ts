@@ -140,7 +140,8 @@ test("explicit empty fields, and a script without code, are returned as they wer
 test("the folder's wmill.yaml selects the files and the language of .ts", async () => {
   using place = createCliEnvironment();
   await writeFiles(place.folder, {
-    "wmill.yaml": "defaultTs: deno\nincludes: ['f/**']\nexcludes: ['f/data/old/**']\nextraIncludes: ['**/chosen.*', 'u/**']\n",
+    "wmill.yaml":
+      "defaultTs: deno\nincludes: ['f/**']\nexcludes: ['f/data/old/**']\nextraIncludes: ['**/chosen.*', 'u/**']\n",
     "f/data/chosen.ts": TS,
     "f/data/old/left.ts": TS,
     "u/admin/left.ts": TS,
