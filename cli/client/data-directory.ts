@@ -66,15 +66,21 @@ export function createNoServerError(): CliError {
   );
 }
 
-/** Stores which data directory `svc init` created, for commands in other folders; best effort. */
-export function rememberDataDirectory(data_dir: string): void {
+/**
+ * Stores which data directory `svc init` created, for commands in other folders; best effort.
+ * @returns the one that was stored before, if it is another that still exists
+ */
+export function rememberDataDirectory(data_dir: string): string | undefined {
+  const before = recallDataDirectory();
   const file = getUserFile("instance.json");
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, `${JSON.stringify({ data_dir })}\n`, { mode: 0o600 });
   } catch {
     // Users without a writable home must give the directory.
+    return undefined;
   }
+  return before === data_dir ? undefined : before;
 }
 
 function recallDataDirectory(): string | undefined {

@@ -23,6 +23,15 @@ export interface LocalCode {
 export interface LocalFiles {
   code: LocalCode;
   files: string[];
+  /** The first relative import without a file, if nothing but a file beside the code can be meant. */
+  missing?: MissingFile;
+}
+
+export interface MissingFile {
+  /** Names the importing file and the import. */
+  message: string;
+  /** Path of the file that would be imported; undefined if the import leaves the folder. */
+  file?: string;
 }
 
 const ENDINGS: Partial<Record<string, string[]>> = {
@@ -52,6 +61,8 @@ export async function readLocalCode(file: string, content: string): Promise<Loca
   const project = findProject(own, endings);
   const modules = new Map<string, string>();
   const files = [own];
+  const names = new Map([[project.path, basename(own)]]);
+  let missing: MissingFile | undefined;
   const queue = imports.map((specifier) => ({ specifier, from: project.path }));
   for (let next = queue.shift(); next && modules.size < MAX_MODULES; next = queue.shift()) {
     const candidates = resolveLocalImport(language, next.specifier, next.from);
@@ -59,15 +70,41 @@ export async function readLocalCode(file: string, content: string): Promise<Loca
     const found = candidates
       .map((path) => ({ path, file: findFile(project, path, endings) }))
       .find((each) => each.file !== undefined);
-    if (!found) continue;
+    if (!found) {
+      missing ??= findMissingFile(project, names.get(next.from)!, next.specifier, candidates, endings);
+      continue;
+    }
     const source = await Bun.file(found.file!).text();
     modules.set(found.path, source);
+    names.set(found.path, basename(found.file!));
     files.push(found.file!);
     const further = await listImports(language, source);
     queue.push(...further.map((specifier) => ({ specifier, from: found.path })));
   }
   const sources = modules.size > 0 ? { modules: Object.fromEntries(modules) } : {};
-  return { code: { content, language, path: project.path, ...sources }, files };
+  const whole = { code: { content, language, path: project.path, ...sources }, files };
+  return missing ? { ...whole, missing } : whole;
+}
+
+/** Describes an import that no file answers. In a project it may mean a deployed script: undefined. */
+function findMissingFile(
+  { root, prefix }: Project,
+  importer: string,
+  specifier: string,
+  candidates: string[],
+  endings: string[],
+): MissingFile | undefined {
+  if (prefix === "" || !specifier.startsWith(".")) return undefined;
+  // In Python the last name may be a member of the module.
+  const path = candidates.at(-1);
+  if (path === undefined || !path.startsWith(prefix)) {
+    return { message: `${importer} imports ${specifier}, which is outside of its folder` };
+  }
+  const name = `${path.slice(prefix.length)}${endings[0]}`;
+  return {
+    message: `${importer} imports ${specifier}: there is no file ${name} in ${root}`,
+    file: join(root, name),
+  };
 }
 
 /** Lists the imports of other scripts; empty if the code cannot be parsed, since the run reports that. */

@@ -31,7 +31,7 @@ export function readJobError(job: JobRecord, file?: string): FailedJobError | un
 export function prependFileName(message: string, file: string | undefined): string {
   if (file === undefined) return message;
   const place = (_: string, line: string, column: string) => `${file}:${line}:${column}: syntax error: `;
-  return message.replace(/^Syntax error at line (\d+), column (\d+): (?:syntax error,? )?/, place);
+  return message.replace(/^Syntax error at line (\d+), column (\d+): (?:syntax error[,:]? )?/, place);
 }
 
 /** Returns the lines of a stack with positions: ` at …` in TypeScript, `File …` and the code below in Python. */

@@ -19,6 +19,11 @@ export async function suggestPath(
   const lists = await Promise.all(
     [listScriptPaths, listFlowPaths].map((list) => client.call(list, { workspace }).catch(() => [])),
   );
+  const [scripts, flows] = lists as [string[], string[]];
+  if (scripts.includes(path) || flows.includes(path)) {
+    const hint = `${path} is a ${scripts.includes(path) ? "script" : "flow"}: svc run ${path}`;
+    return new CliError(cause.name, cause.message, { hint, exit_code: cause.exit_code });
+  }
   const [nearest] = lists
     .flat()
     .map((each) => ({ each, edits: countEdits(path, each) }))

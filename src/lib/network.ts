@@ -57,3 +57,7 @@ export function getUrlHost({ hostname }: URL): string {
 export function isLoopbackName(host: string): boolean {
   return host === "localhost" || parseAddress(host)?.range() === "loopback";
 }
+
+/** What to do if the operating system does not let this user listen on a port. */
+export const PRIVILEGED_PORT_HINT =
+  "choose a port from 1024 up, or give the executable CAP_NET_BIND_SERVICE (setcap, or AmbientCapabilities in a unit)";

@@ -9,6 +9,7 @@ import { sleep, waitAtMost } from "../lib/async/sleep.ts";
 import { BadRequest } from "../lib/errors.ts";
 import { lockDirectory } from "../lib/files/directory-lock.ts";
 import { createLog } from "../lib/logging/log.ts";
+import { PRIVILEGED_PORT_HINT } from "../lib/network.ts";
 import type { App } from "../platform/app/context.ts";
 import type { Config } from "../platform/config/config.ts";
 import { type Certificate, readCertificate, watchCertificate } from "../platform/http/door/certificate.ts";
@@ -153,7 +154,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Starts a listener for network requests. @throws BadRequest if the port is taken */
+/** Starts a listener for network requests. @throws BadRequest if the port is taken or not for this user */
 export async function startListener(
   config: Pick<Config, "host" | "port">,
   fetch: RunningApp["fetch"],
@@ -207,7 +208,12 @@ async function openListener(
     const server = h3serve({ fetch } as never, { ...options, bun: NO_LIMITS });
     return await server.ready();
   } catch (cause) {
-    if ((cause as { code?: string }).code !== "EADDRINUSE") throw cause;
+    const { code } = cause as { code?: string };
+    if (code === "EACCES") {
+      const hint = PRIVILEGED_PORT_HINT;
+      throw new BadRequest(`this user may not listen on port ${port} of ${host}`, { cause, hint });
+    }
+    if (code !== "EADDRINUSE") throw cause;
     throw new BadRequest(`port ${port} on ${host} is taken`, {
       cause,
       hint: "stop what listens there, or choose another port with --port (0 picks a free one)",

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Option } from "commander";
 import pythonClient from "../../../src/engines/runner/child/python-path/wmill.py" with { type: "text" };
@@ -29,7 +30,7 @@ import { withProgress } from "../../terminal/progress.ts";
 import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 
-import { createRunCommand } from "../runs/run.ts";
+import { createRunCommand, isDeployed } from "../runs/run.ts";
 import { createNew } from "./script-new.ts";
 import { scriptVersionCommands } from "./versions.ts";
 
@@ -73,7 +74,7 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
   .option("--no-wait", "do not wait for its dependencies")
   .addHelpText("after", formatExamples("svc script push hello.ts u/ann/hello --workspace acme"))
   .action(async (file: string, argument: string | undefined, options: PushOptions) => {
-    const path = resolvePath(argument, options.path);
+    const path = resolvePath(file, argument, options.path);
     const memory_mb = options.memory === undefined ? undefined : parseWholeNumber("--memory", options.memory);
     const language = parseFileLanguage(file);
     const content = await readTextFile(file);
@@ -116,7 +117,10 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
   });
 
 /** Returns the path, given as an argument or an option. @throws a usage error */
-function resolvePath(argument: string | undefined, option: string | undefined): string {
+function resolvePath(file: string, argument: string | undefined, option: string | undefined): string {
+  if (argument !== undefined && isDeployed(file) && !isDeployed(argument) && !existsSync(file)) {
+    throw createUsageError("the file comes first", `svc script push ${argument} ${file}`);
+  }
   if (argument !== undefined && option !== undefined && argument !== option) {
     throw createUsageError(`two paths were given: ${argument} and --path ${option}`, "leave one of them out");
   }

@@ -89,9 +89,12 @@ async function runOnEachSave(
     const content = await Bun.file(subject.file)
       .text()
       .catch(() => "");
-    const { code, files } = await readLocalCode(subject.file, content);
-    saves.watch(files);
-    if (content !== "" && !Bun.deepEquals(code, before)) {
+    const { code, files, missing } = await readLocalCode(subject.file, content);
+    saves.watch(missing?.file === undefined ? files : [...files, missing.file]);
+    if (missing) {
+      before = undefined;
+      showFailure(new CliError("MissingFile", missing.message), subject.options.json ?? false);
+    } else if (content !== "" && !Bun.deepEquals(code, before)) {
       before = code;
       const run = startRun(client, subject, code);
       const first = await Promise.race([run.done, saved, ended]);

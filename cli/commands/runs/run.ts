@@ -18,6 +18,7 @@ import {
 import { parseSeconds, parseTime, parseWholeNumber } from "../../program/options.ts";
 import { withInterrupt } from "../../terminal/interrupt.ts";
 import { startLiveDisplay } from "../../terminal/live.ts";
+import { CliError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, writeText } from "../../terminal/text/output.ts";
 import { formatTime, LOCAL_TIMEZONE } from "../../terminal/text/times.ts";
 
@@ -113,7 +114,9 @@ export const isDeployed = (path: string) => /^[ufg]\//.test(path);
 async function readCode(path: string): Promise<RunTarget> {
   if (isDeployed(path)) return { path };
   const content = await readTextFile(path, "the path of a script begins with u/ or f/, such as u/ann/hello");
-  return (await readLocalCode(path, content)).code;
+  const { code, missing } = await readLocalCode(path, content);
+  if (missing) throw new CliError("MissingFile", missing.message);
+  return code;
 }
 
 /** Prints the id of a job that the command does not wait for. */

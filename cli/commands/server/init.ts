@@ -43,7 +43,7 @@ const FIRST_WORKSPACE = "main";
 
 export default createCommand("init", "set up a server: five questions, and it runs", "directory")
   .option("--listen <address:port>", `where to listen; port 0 picks a free one (default ${DEFAULT_ADDRESS})`)
-  .option("--email <email>", "e-mail of the first super admin")
+  .option("--email <email>", "e-mail of the first admin")
   .option(
     "--password <password>",
     "password (asked for when left out, which keeps it out of the shell history)",
@@ -78,7 +78,7 @@ Only what the options leave open is asked for; without a terminal, nothing is.`,
     const kind = await chooseUnitKind(options);
     const serving = { data_dir, ...address };
     writeInstanceFacts(data_dir, { ...address, admin: first.email });
-    rememberDataDirectory(data_dir);
+    const before = rememberDataDirectory(data_dir);
     const unit = kind === "none" ? undefined : writeUnit(kind, serving);
     const background =
       unit || !options.start
@@ -86,7 +86,7 @@ Only what the options leave open is asked for; without a terminal, nothing is.`,
         : await withProgress("starting the server", () => startInBackground(serving));
     const { email, workspace } = first;
     if (options.json) printJson({ data_dir, workspace, email, ...background, unit });
-    else printResult(options, { data_dir, email, workspace, background, unit });
+    else printResult(options, { data_dir, email, workspace, background, unit, before });
   });
 
 interface Question {
@@ -222,13 +222,18 @@ interface InitResult {
   workspace: string;
   background: Background | undefined;
   unit: SystemdUnit | undefined;
+  /** The data directory that commands in other folders used before. */
+  before: string | undefined;
 }
 
 function printResult(
   { baseUrl }: InitOptions,
-  { data_dir, email, workspace, background, unit }: InitResult,
+  { data_dir, email, workspace, background, unit, before }: InitResult,
 ): void {
   printNote(chalk.dim(`data in ${data_dir}, workspace ${workspace}, super admin ${email}`));
+  if (before !== undefined) {
+    printNote(chalk.dim(`in folders without data, svc now uses this directory, no longer ${before}`));
+  }
   // Later commands find the default data directory by themselves.
   const where = data_dir === resolve(DATA_DIR().fallback) ? "" : ` --data-dir ${quoteForShell(data_dir)}`;
   if (background) {

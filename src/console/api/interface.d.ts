@@ -204,9 +204,9 @@ export interface Operations {
   "POST /settings/test_object_storage_config": { input: { body: Record<string, unknown> }; answer: string; access: "superAdmin" };
   /** Send a test mail through the given server, and report the result */
   "POST /settings/test_smtp": { input: { body: { to: string; smtp: { host: string; username: string; password: string; port: number; from: string; tls_implicit: boolean; disable_tls: boolean; ca?: string | null } } }; answer: string; access: "superAdmin" };
-  /** Show the page that creates the first super admin */
+  /** Show the page that creates the first admin account */
   "GET /setup/{token}": { input: { token: string }; answer: string; access: "anyone" };
-  /** Create the first super admin; the link then becomes invalid */
+  /** Create the first admin account; the link then becomes invalid */
   "POST /setup/{token}": { input: { token: string; body?: unknown }; answer: string; access: "anyone" };
   /** Count the lines of hosts' logs with all words */
   "GET /srch/index/search/count_service_logs": { input: { query?: { search_query: string; hosts: string; min_ts?: string; max_ts?: string } }; answer: { query_parse_errors: (string)[]; count_per_host: Record<string, number>; searched_until?: string }; access: "superAdmin" };

@@ -73,7 +73,8 @@ export const INSTANCE_SETTINGS = {
   timeout_wait_result: {
     schema: integerBetween(0, 86_400),
     allowed: "a whole number of seconds, 0 to 86400",
-    meaning: "seconds a synchronous call waits; 0 means 2",
+    meaning:
+      "seconds a synchronous call waits before it cancels its job; existing clients set 0 for the shortest wait, which is 2",
     config: "wait_result_s",
   },
   job_search_index: {

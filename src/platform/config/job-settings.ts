@@ -76,7 +76,8 @@ export const JOB_SETTINGS = {
     also: "TIMEOUT_WAIT_RESULT",
     kind: "number",
     default: 600,
-    meaning: "seconds a synchronous call waits",
+    meaning:
+      "seconds a synchronous call waits before it cancels its job; existing clients set 0 for the shortest wait, which is 2",
   },
   max_waiting_calls: {
     variable: "SVC_MAX_WAITING_CALLS",

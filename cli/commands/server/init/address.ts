@@ -1,4 +1,5 @@
 /** The address that a new server listens on: parsing, and free ones to propose. */
+import { PRIVILEGED_PORT_HINT } from "../../../../src/lib/network.ts";
 import { parseWholeNumber } from "../../../program/options.ts";
 import { CliError, createUsageError } from "../../../terminal/text/failure.ts";
 
@@ -37,7 +38,9 @@ function tryPort({ host, port }: Address): number | CliError {
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
     const problem = code === "EADDRINUSE" ? "is taken" : `cannot be listened on (${code ?? message})`;
-    return new CliError("Address", `${host}:${port} ${problem}`);
+    return new CliError("Address", `${host}:${port} ${problem}`, {
+      hint: code === "EACCES" ? PRIVILEGED_PORT_HINT : undefined,
+    });
   }
 }
 

@@ -8,9 +8,12 @@ import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } f
  */
 const ARGUMENT = /^([A-Za-z_]\w*)=(?:"\$(?:(\d)|\{(\d{1,2})(?::-([^}]*))?\})"|\$(\d))\s*(?:#.*)?$/;
 
+/** Converts the line ends of Windows, which bash takes for a part of the last word. */
+export const toUnixLines = (content: string) => content.replaceAll("\r\n", "\n");
+
 /** Reads arguments by the convention above; bash itself checks the syntax, without running anything. */
 export async function analyseBash(content: string): Promise<ScriptAnalysis> {
-  await requireValidSyntax(content);
+  await requireValidSyntax(toUnixLines(content));
   const byPosition = new Map<number, Parameter>();
   for (const line of content.split(/\r?\n/)) {
     const match = ARGUMENT.exec(line);

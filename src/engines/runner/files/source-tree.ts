@@ -1,5 +1,6 @@
 /** Source files of a version: its own, and those of the scripts it imports, each at its path. */
 
+import { toUnixLines } from "../../languages/bash/analyse.ts";
 import type { RunnableLanguage } from "../../languages/languages.ts";
 import { resolveLocalImport, toRelativeSpecifier } from "../../languages/local-imports.ts";
 import { findCompilation, PROGRAMS } from "../../languages/programs/table.ts";
@@ -61,7 +62,7 @@ export async function buildSourceFiles(
   const { language, content, imports = [], path = UNNAMED_PATH } = version;
   const files = new Map<string, string>();
   if (language !== "bun" && language !== "nativets" && language !== "deno") {
-    files.set(getMainFileName(version), content);
+    files.set(getMainFileName(version), language === "bash" ? toUnixLines(content) : content);
     for (const each of imports) files.set(`${each.path}.${EXTENSIONS[each.language]}`, each.content);
     return files;
   }

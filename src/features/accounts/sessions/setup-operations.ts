@@ -19,7 +19,7 @@ export const getSetup = operation({
   path: "/setup/{token}",
   access: "anyone",
   scope: false,
-  summary: "Show the page that creates the first super admin",
+  summary: "Show the page that creates the first admin account",
   responds: responds.raw("text/html", "a form"),
   run: (ctx, { token }) => {
     requireSetupToken(ctx.app, token);
@@ -38,7 +38,7 @@ export const postSetup = operation({
   path: "/setup/{token}",
   access: "anyone",
   scope: false,
-  summary: "Create the first super admin; the link then becomes invalid",
+  summary: "Create the first admin account; the link then becomes invalid",
   reads: { "application/x-www-form-urlencoded": SetupForm, "application/json": SetupForm },
   responds: responds.raw("text/plain", "session token, also as cookie; a page for browsers"),
   audit: { operation: "users.create", action_kind: "Create" },

@@ -96,7 +96,38 @@ test("a file outside of a project imports its neighbours; a link out of the fold
   symlinkSync(join(place.folder, "secret.ts"), join(place.folder, "work/link.ts"));
   const refused = await place.svc(["run", "work/linked.ts"]);
   expect(refused.code).toBe(1);
-  expect(refused.err).toContain("imports ./link: there is no script f/local/link");
+  expect(refused.err).toContain("linked.ts imports ./link: there is no file link.ts in ");
+}, 60_000);
+
+test("a missing neighbour is reported by the names of the files, before a job starts", async () => {
+  using place = createCliEnvironment();
+  await place.file("work/start.ts", `import { a } from "./a"; export const main = () => a;`);
+  await place.file("work/a.ts", `export { a } from "./gone.ts";`);
+  await place.file("work/out.ts", `import { a } from "../a"; export const main = () => a;`);
+  await place.file("work/start.py", "from .gone import a\ndef main():\n    return a\n");
+  const folder = join(place.folder, "work");
+  for (const [file, message] of [
+    ["start.ts", `a.ts imports ./gone.ts: there is no file gone.ts in ${folder}`],
+    ["out.ts", "out.ts imports ../a, which is outside of its folder"],
+    ["start.py", `start.py imports .gone.a: there is no file gone.py in ${folder}`],
+  ] as const) {
+    expect(await place.svc(["run", `work/${file}`])).toEqual({
+      code: 1,
+      out: "",
+      err: `error: ${message}\n`,
+    });
+  }
+}, 60_000);
+
+test("svc dev runs when a missing neighbour is saved", async () => {
+  using place = createCliEnvironment();
+  await place.file("start.ts", `import { a } from "./a"; export const main = () => a;`);
+  using going = start(place, ["dev", "start.ts"]);
+  await going.says("there is no file a.ts");
+  await place.file("a.ts", `export const a = "is there";`);
+  await going.says("is there");
+  going.child.kill("SIGINT");
+  await going.ended();
 }, 60_000);
 
 test("svc dev runs again when an imported file is saved", async () => {
