@@ -51,7 +51,7 @@ function readBlock(lines: string[], name: string): string[] | undefined {
 function parsePins(lines: string[]): Map<string, string> {
   const pins = new Map<string, string>();
   for (const line of lines) {
-    const match = /^\s*(?:import|from)\s+(\w+)[^#]*#\s*(?:re)?pin:\s*(\S.*)$/.exec(line);
+    const match = /^\s*(?:import|from)\s+(\w+)\b[^#]*#\s*(?:re)?pin:\s*(\S.*)$/.exec(line);
     if (match) pins.set(match[1]!, match[2]!.trim());
   }
   return pins;

@@ -1,6 +1,7 @@
 /** Code is analysed without being stored: what an editor asks while somebody writes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { longestPause, MAX_PAUSE_MS } from "../../../support/pause.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -73,4 +74,12 @@ test("nothing is stored", async () => {
 test("an unknown language is rejected", async () => {
   const answer = await ask("POST", "/w/acme/scripts/analyse", { language: "cobol", content: "" });
   expect(answer.status).toBe(400);
+});
+
+test("a Python import of an endless name is read without holding up the server", async () => {
+  const content = `import ${"a".repeat(200_000)}\ndef main(): pass\n`;
+  const pause = await longestPause(async () => {
+    await ask("POST", "/w/acme/scripts/analyse", { language: "python3", content });
+  });
+  expect(pause).toBeLessThan(MAX_PAUSE_MS);
 });
