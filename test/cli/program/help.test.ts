@@ -91,7 +91,7 @@ test("help is found on request, and both words for showing work", async () => {
   expect(await place.svc(["routes", "no-such-thing"])).toEqual({
     code: 0,
     out: "",
-    err: 'no path and no name of an operation holds "no-such-thing"\n',
+    err: 'no operation has a path or name with "no-such-thing", or serves it as a URL\n',
   });
 }, 60_000);
 

@@ -111,13 +111,14 @@ test("every help fits 80 columns, and mentions --json with examples", async () =
 
 test("the version, the routes, and the help without a command", async () => {
   using place = createCliEnvironment();
-  const [version, short, nothing, noVerb, routes, json] = await Promise.all([
+  const [version, short, nothing, noVerb, routes, json, byUrl] = await Promise.all([
     place.svc(["--version"]),
     place.svc(["-V"]),
     place.svc([]),
     place.svc(["token"]),
     place.svc(["routes", "Scripts/LIST"]),
     place.svc(["routes", "listScripts", "--json"]),
+    place.svc(["routes", "https://svc.example.org/api/w/acme/scripts/get/p/f/shop/order?a=b", "--json"]),
   ]);
   expect(version).toEqual({ code: 0, out: `${metadata.version}\ninterface 1.423.2\n`, err: "" });
   expect(short).toEqual(version);
@@ -129,6 +130,9 @@ test("the version, the routes, and the help without a command", async () => {
     ),
   );
   expect(JSON.parse(json.out)[0]).toMatchObject({ method: "GET", name: "listScripts" });
+  expect(JSON.parse(byUrl.out)).toMatchObject([
+    { method: "GET", path: "/api/w/{workspace}/scripts/get/p/{path}" },
+  ]);
 }, 30_000);
 
 test("a slow pipe gets all output", async () => {
