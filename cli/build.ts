@@ -60,7 +60,7 @@ async function compile(outfile: string, packed: string, target?: string): Promis
     stdout: "inherit",
     stderr: "inherit",
   });
-  if ((await build.exited) !== 0) throw new Error(`${outfile} was not built: what Bun says above is why`);
+  if ((await build.exited) !== 0) throw new Error(`${outfile} was not built: see Bun's output above`);
 }
 
 async function build({ target = [], outdir }: { target?: string[]; outdir: string }): Promise<void> {

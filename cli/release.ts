@@ -32,7 +32,7 @@ function removeEarlierRelease(outdir: string): void {
   const other = present.find((name) => !released.has(name) || !/^(svc|install\.sh|SHA256SUMS)/.test(name));
   if (other !== undefined) {
     throw new Error(
-      `${outdir} holds ${other}, which is not of a release: choose another folder with --outdir`,
+      `${outdir} holds ${other}, which does not belong to a release: choose another folder with --outdir`,
     );
   }
   for (const name of present) rmSync(join(outdir, name));

@@ -204,10 +204,14 @@ function isServiceResponse(response: Response, operation: { responds: { kind: st
 }
 
 function createNotServiceError(response: Response, { url }: ConnectionTarget): CliError {
-  return new CliError("Unreachable", `what listens on ${url} is not svc: it answered ${response.status}`, {
-    hint: "check --url: it is the server's address, without a path",
-    exit_code: EXIT_CODES.unreachable,
-  });
+  return new CliError(
+    "Unreachable",
+    `the server at ${url} is not svc: it answered with status ${response.status}`,
+    {
+      hint: "check --url: it is the server's address, without a path",
+      exit_code: EXIT_CODES.unreachable,
+    },
+  );
 }
 
 /** Converts an error response, with its hint. */

@@ -19,7 +19,7 @@ export async function readValueArgument(given: string | undefined, wanted: Value
   return askFor(given, {
     ...wanted,
     flag: "<value>",
-    hint: "there is no terminal to ask on; - in its place reads it from stdin",
+    hint: "there is no terminal to prompt on; write - instead to read it from stdin",
   });
 }
 

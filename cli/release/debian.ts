@@ -71,7 +71,8 @@ export async function buildDebianPackage(of: Package): Promise<string> {
     const name = `svc_${version}_${machine}.deb`;
     const words = ["dpkg-deb", "--root-owner-group", "-Zgzip", "-z1", "--build", root, join(outdir, name)];
     const build = Bun.spawn(words, { stdout: "ignore", stderr: "inherit" });
-    if ((await build.exited) !== 0) throw new Error(`${name} was not built: what dpkg-deb says above is why`);
+    if ((await build.exited) !== 0)
+      throw new Error(`${name} was not built: see the output of dpkg-deb above`);
     return name;
   } finally {
     rmSync(root, { recursive: true, force: true });

@@ -93,6 +93,6 @@ export function createOutageError(url: string, thrown: unknown): Unavailable {
   while (root.cause instanceof Error) root = root.cause;
   return new Unavailable(`the database ${host}${pathname} cannot be used: ${root.message}`, {
     cause: thrown,
-    hint: "is its URL right, and does PostgreSQL run there and let this user in?",
+    hint: "check that the URL is right, that PostgreSQL is running there, and that it accepts this user",
   });
 }

@@ -13,6 +13,6 @@ export function createTimeoutError(timeout_ms: number, cause?: unknown): Unavail
   const message = `reading the database took longer than the ${timeout_ms / 1000} s it may`;
   return new Unavailable(message, {
     cause,
-    hint: "narrow the query, such as by the time of creation, or try again when less is going on",
+    hint: "narrow the query, such as by the time of creation, or try again when the server is less busy",
   });
 }

@@ -27,7 +27,9 @@ export function parseSandboxSettings(config: Config): SandboxSettings {
     const real = resolveLinks(folder);
     if (!isPathWithin(data_dir, real) && !isPathWithin(real, data_dir)) continue;
     const problem = `scripts would reach the data directory ${config.data_dir} through it`;
-    throw new BadRequest(`SVC_SANDBOX_WRITE=${config.sandbox_write}: ${folder} cannot be given, ${problem}`);
+    throw new BadRequest(
+      `SVC_SANDBOX_WRITE=${config.sandbox_write}: ${folder} cannot be made writable, ${problem}`,
+    );
   }
   return {
     mode: config.sandbox as SandboxSettings["mode"],

@@ -154,7 +154,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** Starts a listener for network requests. @throws BadRequest if the port is taken or not for this user */
+/** Starts a listener for network requests. @throws BadRequest if the port is in use or not for this user */
 export async function startListener(
   config: Pick<Config, "host" | "port">,
   fetch: RunningApp["fetch"],
@@ -214,9 +214,9 @@ async function openListener(
       throw new BadRequest(`this user may not listen on port ${port} of ${host}`, { cause, hint });
     }
     if (code !== "EADDRINUSE") throw cause;
-    throw new BadRequest(`port ${port} on ${host} is taken`, {
+    throw new BadRequest(`port ${port} on ${host} is in use`, {
       cause,
-      hint: "stop what listens there, or choose another port with --port (0 picks a free one)",
+      hint: "stop the program that listens there, or choose another port with --port (0 picks a free one)",
     });
   }
 }

@@ -51,7 +51,7 @@ test("a failure within a loop or a branch explains the run's", () => {
   expect(split.model.seen.get("b")!.state).toBe("failed");
 });
 
-test("a step after which the flow goes on explains nothing, if a later one ends it", () => {
+test("a failed step after which the flow continued is not shown as the cause if a later one ended it", () => {
   const { nodes, model } = modelOf([code("a"), code("b")], [job("a", false), job("b", false)]);
   expect(model.culpritOf(nodes)).toBe("b");
   const fine = modelOf([code("a")], [job("a", true)]);

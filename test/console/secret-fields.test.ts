@@ -5,7 +5,7 @@ import {
   omitSecretsAndFiles,
 } from "../../src/console/parts/form/history-state/secret-fields.ts";
 
-test("what a reload keeps of a form has no secret and no file, at any depth", () => {
+test("the state of a form that survives a reload has no secret and no file, at any depth", () => {
   const secret = { type: "string", password: true };
   const file = { type: "string", contentEncoding: "base64" };
   const schema = {
@@ -88,7 +88,7 @@ for (const [holder, schema] of Object.entries(HOLDERS)) {
   });
 }
 
-test("secrets are found in lists with a schema for each place, and in schemas that hold themselves", () => {
+test("secrets are found in lists with a schema for each position, and in recursive schemas", () => {
   const pair = { type: "array", prefixItems: [{ type: "string" }, KEY] };
   expect(omitSecrets({ properties: { pair } }, { pair: ["Bob", "hunter2"] })).toEqual({ pair: [] });
   const tree = { $ref: "#", properties: { key: KEY, inner: { $ref: "#" } } };

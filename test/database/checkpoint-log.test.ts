@@ -28,7 +28,7 @@ function open(name: string) {
   };
 }
 
-test("a requested checkpoint copies what was written during the one before", async () => {
+test("a requested checkpoint copies the writes made during the previous one", async () => {
   const { connections, path, write, pages, copied } = open("asked");
   const checkpoints = createCheckpoints(connections, path);
   write();

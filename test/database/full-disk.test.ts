@@ -12,7 +12,7 @@ const canMount =
   process.getuid?.() === 0 &&
   Bun.spawnSync(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"]).exitCode === 0;
 
-describe.skipIf(process.env.DATABASE_URL !== undefined)("a server with no room", () => {
+describe.skipIf(process.env.DATABASE_URL !== undefined)("a server on a full disk", () => {
   test.skipIf(!canMount)("refuses to start and says which folder is full and what to do", async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-full-"));
     const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=256k", "none", folder]);

@@ -83,7 +83,7 @@ describe.skipIf(!process.env.DATABASE_URL)("while PostgreSQL cannot be reached",
     },
   );
 
-  test("a statement that is merely slow is left alone", async () => {
+  test("a statement that is only slow is not canceled", async () => {
     const { read } = server.server.app.db;
     const [row] = await read.rows<{ slept: string }>(sql`SELECT pg_sleep(7)::text AS slept`);
     expect(row).toEqual({ slept: "" });

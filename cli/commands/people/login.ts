@@ -94,7 +94,7 @@ async function createSession(url: string, email: string, password: string): Prom
     throw new CliError("Login", `wrong e-mail or password for ${url}`);
   });
   if (/^[0-9A-Za-z]{32}$/.test(String(token))) return String(token);
-  throw new CliError("Unreachable", `what listens on ${url} is not svc: it answered no session`, {
+  throw new CliError("Unreachable", `the server at ${url} is not svc: it returned no session`, {
     hint: "check the address",
     exit_code: EXIT_CODES.unreachable,
   });

@@ -69,7 +69,7 @@ export default createCommand("demo", "start a server with examples and call thei
   .option("--exit", "stop the server after the calls; exit 1 if one went wrong")
   .option(
     "--port <number>",
-    "port to listen on; 0 picks a free one (default 8000, or a free one if that is taken)",
+    "port to listen on; 0 picks a free one (default 8000, or a free one if that is in use)",
   )
   .addHelpText("after", formatExamples("svc demo", "svc demo --exit"))
   .action(async (options: DemoOptions) => {
@@ -109,7 +109,7 @@ async function start(data_dir: string, port: number | undefined) {
   try {
     return await startServer(config(port));
   } catch (cause) {
-    if (port !== undefined || !(cause as Error).message.includes("is taken")) throw cause;
+    if (port !== undefined || !(cause as Error).message.includes("is in use")) throw cause;
     return startServer(config(0));
   }
 }

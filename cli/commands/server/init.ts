@@ -146,7 +146,7 @@ async function askForAnswers(options: InitOptions): Promise<InitAnswers> {
     : await askForNewPassword(options.password, {
         message: "Password of the admin",
         flag: "--password",
-        hint: "there is no terminal to ask on; --password-stdin reads it from stdin",
+        hint: "there is no terminal to prompt on; use --password-stdin to read it from stdin",
       });
   return { email, password, workspace: await askOrDefault(options.workspace, WORKSPACE) };
 }

@@ -37,7 +37,7 @@ async function endServer(owner: LockOwner, data_dir: string, seconds: number): P
       "ElsewhereUp",
       `the server of ${data_dir} is not a process that can be seen from here`,
       {
-        hint: "it is in a container or on another machine: stop it there",
+        hint: "it runs in a container or on another machine: stop it there",
       },
     );
   }
@@ -45,7 +45,7 @@ async function endServer(owner: LockOwner, data_dir: string, seconds: number): P
   for (const end = Date.now() + seconds * 1000; isOwnerAlive(owner); ) {
     if (Date.now() > end) {
       throw new CliError("Timeout", `process ${pid} has not ended after ${seconds} s`, {
-        hint: `it waits for running jobs; kill -9 ${pid} ends it, and its jobs start again with the next server`,
+        hint: `it is waiting for running jobs; kill -9 ${pid} ends it, and the next server starts its jobs again`,
       });
     }
     await sleep(POLL_INTERVAL_MS);

@@ -27,7 +27,7 @@ export async function saveSettings(
   for (const name of names.filter((each) => !AUTO_INVITE.test(each))) {
     const setting = name === "slack_command_script" ? "chat_command_script" : name;
     if (!isSetting(setting)) {
-      printNote(toOneLine(`warning: settings: ${name} is not offered here, and is left out`));
+      printNote(toOneLine(`warning: settings: ${name} is not supported here, and is left out`));
       continue;
     }
     const value = local[name];

@@ -3,7 +3,7 @@ import { getOperationUrl } from "./call.ts";
 import type { Job } from "./interface.d.ts";
 import { parseJson } from "./json.ts";
 
-export interface Update {
+export interface RunUpdate {
   running?: boolean;
   completed?: boolean;
   new_logs?: string;
@@ -23,7 +23,7 @@ const RECONNECT_DELAY_MS = 1_500;
  * limit (30 s) or a connection failure. Closes the stream while the tab is hidden.
  * @returns unsubscribes
  */
-export function followRun(workspace: string, id: string, tell: (update: Update) => void): () => void {
+export function followRun(workspace: string, id: string, tell: (update: RunUpdate) => void): () => void {
   const seen = { log_offset: 0, stream_offset: 0, running: false };
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -39,7 +39,7 @@ export function followRun(workspace: string, id: string, tell: (update: Update) 
       }),
     );
     source.onmessage = ({ data }) => {
-      const update = parseJson(data as string) as Update;
+      const update = parseJson(data as string) as RunUpdate;
       seen.log_offset = update.log_offset ?? seen.log_offset;
       seen.stream_offset = update.stream_offset ?? seen.stream_offset;
       seen.running = update.running ?? seen.running;

@@ -47,15 +47,15 @@ export function getAt(value: unknown, path: readonly (string | number)[]): unkno
 }
 
 /** Whether two JSON values are equal; the order of fields does not matter. */
-export function isSame(a: unknown, b: unknown): boolean {
+export function isEqualJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((each, index) => isSame(each, b[index]));
+    return Array.isArray(b) && a.length === b.length && a.every((each, index) => isEqualJson(each, b[index]));
   }
   if (!isRecord(a) || !isRecord(b)) return false;
   const names = Object.keys(a);
   return (
     names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]))
+    names.every((name) => Object.hasOwn(b, name) && isEqualJson(a[name], b[name]))
   );
 }

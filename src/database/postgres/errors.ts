@@ -42,7 +42,7 @@ export function toStorageError(thrown: unknown): unknown {
     return new StorageFull("nothing was stored: the database server's disk is full", { cause });
   }
   // character_not_in_repertoire, untranslatable_character: PostgreSQL cannot store NUL in texts.
-  if (code === "22021" || code === "22P05") return new BadRequest("a text must not hold the character NUL");
+  if (code === "22021" || code === "22P05") return new BadRequest("text must not contain the character NUL");
   if (thrown instanceof DrizzleQueryError || thrown instanceof PostgresClient.PostgresError)
     return new Internal("the database rejected a statement", { cause });
   return thrown;

@@ -112,7 +112,7 @@ export interface Stream {
   text: string;
 }
 
-/** The preprocessor's result may contain references. */
+/** Asks the server to resolve the references in what a preprocessor returned. */
 export interface ReferenceRequest {
   t: "refer";
   /** JSON text. */

@@ -161,7 +161,7 @@ async function resolveReference(
   if (name !== undefined) return references.contextual(name) ?? text;
   const where = describeOrigin({ chain, argument });
   if (++walk.followed > MAX_REFERENCES) {
-    throw new BadRequest(`${where}the value makes more than ${MAX_REFERENCES} references`);
+    throw new BadRequest(`${where}the value contains more than ${MAX_REFERENCES} references`);
   }
   if (kind === "encrypted") {
     return references.encrypted
@@ -176,7 +176,7 @@ async function resolveReference(
   }
   if (chain.length >= MAX_RESOURCE_DEPTH) {
     throw new BadRequest(
-      `${argument ? where : ""}more than ${MAX_RESOURCE_DEPTH} resources lead to one another: ${[...chain, path].join(" → ")}`,
+      `${argument ? where : ""}more than ${MAX_RESOURCE_DEPTH} nested resources: ${[...chain, path].join(" → ")}`,
     );
   }
   const value = await withReferenceErrors(references.resource(path), `${where}${text}`);
@@ -194,7 +194,7 @@ function withReferenceErrors<T>(found: Promise<T>, reference: string): Promise<T
     if (cause instanceof BadRequest) throw new BadRequest(`${reference}: ${cause.message}`, { cause });
     if (!(cause instanceof NotFound)) throw cause;
     throw new BadRequest(
-      `${reference} leads nowhere: ${cause.message} does not exist, or not for the caller`,
+      `${reference} cannot be resolved: ${cause.message} does not exist, or the caller may not read it`,
     );
   });
 }

@@ -11,7 +11,7 @@ export function requireSharedInstanceKey(data_dir: string, secret_key: string | 
   const path = join(data_dir, "instance.key");
   if (secret_key || existsSync(path)) return;
   throw new BadRequest("a worker needs the instance key of the servers whose jobs it runs, and has none", {
-    hint: `set SVC_SECRET_KEY as it is set for them, or put their instance.key at ${path}`,
+    hint: `set SVC_SECRET_KEY as it is set for them, or copy their instance.key to ${path}`,
   });
 }
 

@@ -44,7 +44,7 @@ export function unmaskSetting(
 ): unknown {
   const unknown = () =>
     new BadRequest(
-      `setting ${key}: ${SECRET_MASK} stands for a stored secret, and none is stored here: give the secret itself`,
+      `setting ${key}: ${SECRET_MASK} stands for a stored secret, and none is stored here: send the secret itself`,
     );
   if (given === SECRET_MASK) {
     if (before === undefined) throw unknown();

@@ -23,7 +23,7 @@ export function parseSettingValue(key: string, value: unknown): unknown {
   if (!definition) {
     if (JSON.stringify(value).length <= MAX_UNKNOWN_CHARACTERS) return value;
     throw new BadRequest(
-      `setting ${key} is not known here, and larger than the ${MAX_UNKNOWN_CHARACTERS} characters such may have`,
+      `setting ${key} is not known here, and larger than the ${MAX_UNKNOWN_CHARACTERS} characters that unknown settings may have`,
     );
   }
   const result = definition.schema.safeParse(value);

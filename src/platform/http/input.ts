@@ -61,7 +61,7 @@ function parseBodyText(op: Operation, text: string): unknown {
 /** Rejects NUL characters at any depth, since databases cannot store them in text. @throws BadRequest */
 export function requireNoNul(where: string, value: unknown): void {
   if (typeof value === "string" && value.includes("\0")) {
-    throw new BadRequest(`the ${where} holds a NUL character, which cannot be stored`);
+    throw new BadRequest(`the ${where} contains a NUL character, which cannot be stored`);
   }
   if (typeof value !== "object" || value === null) return;
   for (const [name, inner] of Object.entries(value)) {

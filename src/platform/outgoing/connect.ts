@@ -48,11 +48,11 @@ export async function openRequest(
 ): Promise<Response> {
   const url = new URL(request.url);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new OutgoingError(`${url.protocol}// is not a URL that can be called`);
+    throw new OutgoingError(`${url.protocol}// is not a supported protocol`);
   }
   const host = getUrlHost(url);
   if (request.requires_https && url.protocol === "http:" && !isLoopbackName(host)) {
-    throw new OutgoingError(`${url.origin} must be called by https`);
+    throw new OutgoingError(`${url.origin} must be called over HTTPS`);
   }
   return withHostErrors(host, signal, within, () => connect(request, url, host, signal));
 }

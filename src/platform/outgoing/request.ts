@@ -80,7 +80,7 @@ export async function readAnswer(
     left -= piece.length;
     // Leaving the loop closes the connection.
     if (left < 0 && oversize === "refused")
-      throw new OutgoingError(`${host} sends more than ${max_bytes} bytes`);
+      throw new OutgoingError(`${host} sent more than ${max_bytes} bytes`);
     if (left < 0 || (left === 0 && oversize !== "refused")) break;
   }
   return { status, headers, body: Buffer.concat(pieces) };

@@ -59,7 +59,7 @@ test("its name, description and form", async () => {
   expect(seen.wrongs).toEqual([]);
 });
 
-test("what people write on the other pages", async () => {
+test("texts of users on the other pages", async () => {
   const { ask } = site.filled;
   const path = "f/finance/evil";
   await ask("POST", "/w/acme/schedules/create", {

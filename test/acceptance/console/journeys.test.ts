@@ -170,7 +170,7 @@ test("log and stream of a running job are shown live, and then its outcome", asy
   expect(lines).toEqual(["step 1", "step 2", "step 3", "step 4"]);
 }, 60_000);
 
-test("when the session ends elsewhere or the server is down, the page says so and recovers", async () => {
+test("when the session ended elsewhere or the server is down, the page shows it and recovers", async () => {
   const serving = await place.serve();
   const filled = await createSampleWorkspace(serving);
   await using seen = await visit(browser, serving.url, { token: filled.token });

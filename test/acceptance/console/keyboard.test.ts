@@ -150,7 +150,7 @@ test("the first Tab leads into the page, and tabs and the palette need no mouse"
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("what is typed into a password field is shown by a key", async () => {
+test("the content of a password field can be shown with the keyboard", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/instance?tab=mail");

@@ -44,7 +44,7 @@ test("a log piece whose commit was acknowledged too late is stored once", async 
   });
 });
 
-test("a late write of a job that another worker holds is rejected", async () => {
+test("a late write to a job that another worker has claimed is rejected", async () => {
   const { app } = server.server;
   const id = await run();
   await app.db.write(async (tx) => {

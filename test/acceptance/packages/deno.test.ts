@@ -35,11 +35,14 @@ export const main = (name: string) => [greeting.word, name, "Deno.args", typeof 
   expect(await run(content, { name: "ann" })).toEqual(["hello", "ann", "Deno.args", "object"]);
 });
 
-test.skipIf(isThere)("without Deno a script that uses it says what to install", async () => {
-  expect(await run("export const main = () => Deno.version;")).toMatchObject({
-    error: { name: "DependencyError", message: expect.stringContaining("install Deno") },
-  });
-});
+test.skipIf(isThere)(
+  "a script that uses Deno where it is missing fails with a message on what to install",
+  async () => {
+    expect(await run("export const main = () => Deno.version;")).toMatchObject({
+      error: { name: "DependencyError", message: expect.stringContaining("install Deno") },
+    });
+  },
+);
 
 test("a script whose import uses Deno is run by Deno, deployed, as a preview and as a step", async () => {
   const language = "deno";

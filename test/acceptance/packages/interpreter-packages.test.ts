@@ -280,7 +280,7 @@ describe.skipIf(!Bun.which("php"))("a package client outside of the system's fol
     ]);
   });
 
-  test("that fails to install is named with what it said", async () => {
+  test("that fails to install is named, with the installer's message", async () => {
     await deployed("u/admin/php_failing", "php", script("some/failing"));
     expect(await failureOf("u/admin/php_failing")).toContain("php packages could not be installed: no luck");
   });

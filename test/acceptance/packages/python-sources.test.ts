@@ -53,7 +53,7 @@ const run = async (path: string) => (await ask("POST", `/w/acme/jobs/run_wait_re
 const NOTHING = "file:///svc-no-such-index/";
 const CONTENT = "import local_thing\ndef main(): return local_thing.VERSION";
 
-describe("packages come from a folder of the server", () => {
+describe("packages are installed from a folder of the server", () => {
   const cases: [name: string, settings: () => Record<string, string>, version: string][] = [
     [
       "that the settings name by its path",

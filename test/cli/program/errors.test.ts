@@ -118,7 +118,7 @@ test("an unreachable or other server exits with 3", async () => {
   expect(other).toEqual({
     code: 3,
     out: "",
-    err: formatError(`what listens on ${elsewhere} is not svc: it answered 200`, address),
+    err: formatError(`the server at ${elsewhere} is not svc: it answered with status 200`, address),
   });
 }, 30_000);
 

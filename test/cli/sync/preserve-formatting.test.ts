@@ -37,7 +37,7 @@ const change = (text: string, edit: (fields: any) => void): string => {
   return preserveFormatting(text, formatYaml(fields), FORMS);
 };
 
-test("what does not change stays as it was typed", () => {
+test("unchanged parts keep their formatting", () => {
   expect(change(FLOW, () => {})).toBe(WRITTEN);
   const changed = change(FLOW, ({ value }) => {
     value.modules[0].summary = "Ask: first";
@@ -96,7 +96,7 @@ const anyValue = fc.letrec((tie) => ({
 })).value;
 const anyFields = fc.dictionary(fc.constantFrom("summary", "value", "a", "z"), anyValue);
 
-test("whatever stands in the file, it says what it is to say afterwards, and stays so", () => {
+test("a written file has the new values, whatever it contained, and writing again changes nothing", () => {
   fc.assert(
     fc.property(anyFields, anyFields, (before, wanted) => {
       const isSaid = (fields: any) => Object.entries(fields).every(([, value]) => !isEmptyValue(value));

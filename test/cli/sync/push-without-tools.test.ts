@@ -9,7 +9,7 @@ const NO_CLIENT =
   "Python packages could not be resolved or installed: neither uv nor pip is installed on this server: install uv, or pip (Debian: python3-pip)";
 const NO_PYTHON = "python3 is not installed on this server: install Python 3.8 or newer (Debian: python3)";
 
-test("a push stores everything, and what cannot run says what to install", async () => {
+test("a push stores everything, and reports what to install for items that cannot run", async () => {
   using place = createCliEnvironment();
   const bin = join(place.folder, "bin");
   const bare = join(place.folder, "bare");

@@ -255,7 +255,7 @@ test("workspace settings are included on request", async () => {
   await place.file("settings.yaml", "mood: red\nwebhook: https://hooks.example.org/out\n");
   expect(await svc(place, "push", "--yes", "--settings")).toMatchObject({
     code: 0,
-    err: expect.stringContaining("settings: mood is not offered here"),
+    err: expect.stringContaining("settings: mood is not supported here"),
   });
   expect(await get("/workspaces/get_settings")).toMatchObject({
     error_handler: null,

@@ -139,7 +139,7 @@ describe("the value is JSON", () => {
 
   test("a promise inside of the value is an error, not an empty object", async () => {
     expect(await errorOf("['a'].map((path) => variable(path))")).toBe(
-      "TypeError: the value holds a promise: await it, or many of them with Promise.all in `['a'].map((path) => variable(path))`",
+      "TypeError: the value contains a promise: await it, or several with Promise.all in `['a'].map((path) => variable(path))`",
     );
   });
 

@@ -115,7 +115,7 @@ describe("stack", () => {
 test("the number of host function calls is limited", async () => {
   const expression = "for (;;) await variable('x')";
   expect(await errorOf(expression, {}, { calls: 3, time_ms: 30_000 })).toBe(
-    `RangeError: the limit of 3 calls was met in \`${expression}\``,
+    `RangeError: the limit of 3 calls was reached in \`${expression}\``,
   );
 });
 

@@ -103,6 +103,6 @@ describe("checkExpression", () => {
     expect(await evaluateExpression(text, {})).toHaveLength(text.length - 2);
     const error = await checkExpression(`${text} `).catch((error) => error);
     expect(error).toBeInstanceOf(ExpressionError);
-    expect(error.message).toStartWith("65537 characters, where at most 65536 are read, in `'xxx");
+    expect(error.message).toStartWith("65537 characters, but at most 65536 are read, in `'xxx");
   });
 });

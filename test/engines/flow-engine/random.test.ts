@@ -157,7 +157,7 @@ test.each([
   60_000,
 );
 
-test("however many iterations may run at once, no more than fit in the state do", async () => {
+test("parallel iterations are limited to as many as fit in the state", async () => {
   const loop = loopOf({ parallel: true, parallelism: 10_000 }, [leaf]);
   const run = new FlowRun({ modules: [loop] }, {}, ({ label }) => ({ status: "success", result: label }));
   await run.tell(run.root, { type: "start" });

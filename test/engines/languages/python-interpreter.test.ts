@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createCliEnvironment, start } from "../../cli/program.ts";
 
-test("Python may be installed later, behind a shim that is asked once and not for each deployment", async () => {
+test("Python may be installed later, behind a shim that is called once and not for each deployment", async () => {
   using place = createCliEnvironment();
   const bin = join(place.folder, "bin");
   const calls = join(place.folder, "calls");

@@ -27,7 +27,7 @@ test("a call whose job outlasts the drain returns the id of the job, which conti
   await server.stop();
   const { status, text, headers } = await answer;
   expect(status).toBe(503);
-  expect(text).toContain(`the server shuts down before job ${job.id} has ended`);
+  expect(text).toContain(`the server is shutting down before job ${job.id} has ended`);
   expect(text).toContain(`/api/w/acme/jobs_u/completed/get_result_maybe/${job.id}`);
   expect(headers.get("svc-job-id")).toBe(job.id);
   expect(headers.get("connection")).toBe("close");

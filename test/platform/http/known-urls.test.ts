@@ -36,7 +36,7 @@ test("other methods are answered as before", async () => {
   expect((await ask("GET", PATH)).status).toBe(200);
 });
 
-test("what is no longer there is no longer run", async () => {
+test("an operation that was removed is no longer run", async () => {
   await expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/echo"));
   expect((await ask("POST", PATH, {})).status).not.toBe(200);
 });

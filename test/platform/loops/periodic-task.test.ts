@@ -58,7 +58,7 @@ test("all wake-ups during a pass are served by one further pass", async () => {
   expect(seen).toEqual([1, 10]);
 });
 
-test("what becomes due during a pass is processed at once, even if the clock has moved on", async () => {
+test("work that becomes due during a pass is processed at once, even if the clock has moved on", async () => {
   const moments: number[] = [];
   await using task = periodic({
     async run(now) {

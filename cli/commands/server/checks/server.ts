@@ -63,9 +63,9 @@ async function checkPort({ host, port }: Config, isUp: boolean): Promise<Finding
   if (code === undefined) return createOkFinding("port", `${port} on ${host} is free`);
   if (code === "EADDRINUSE") {
     if (isUp)
-      return createOkFinding("port", `${port} on ${host} is taken, probably by the server that is up`);
-    const advice = "stop what listens there, or choose another one with --port";
-    return createFailFinding("port", `${port} on ${host} is taken by another program`, advice);
+      return createOkFinding("port", `${port} on ${host} is in use, probably by the server that is up`);
+    const advice = "stop the program that listens there, or choose another one with --port";
+    return createFailFinding("port", `${port} on ${host} is in use by another program`, advice);
   }
   if (code === "EACCES") {
     const advice = "choose one from 1024 up, or give the executable CAP_NET_BIND_SERVICE";

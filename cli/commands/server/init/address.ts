@@ -37,7 +37,7 @@ function tryPort({ host, port }: Address): number | CliError {
     return found;
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
-    const problem = code === "EADDRINUSE" ? "is taken" : `cannot be listened on (${code ?? message})`;
+    const problem = code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${code ?? message})`;
     return new CliError("Address", `${host}:${port} ${problem}`, {
       hint: code === "EACCES" ? PRIVILEGED_PORT_HINT : undefined,
     });

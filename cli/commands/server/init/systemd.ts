@@ -62,7 +62,7 @@ export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
     throw new CliError("Unit", `${file} cannot be written: ${code ?? message}`, {
-      hint: `all else is set up; svc serve --data-dir ${serving.data_dir} starts the server by hand`,
+      hint: `everything else is set up; svc serve --data-dir ${serving.data_dir} starts the server by hand`,
     });
   }
   const user = kind === "user" ? " --user" : "";

@@ -2,7 +2,7 @@ import { ActionIcon, Badge } from "@mantine/core";
 import { IconBolt, IconLayoutDashboard, IconRoute, IconStar, IconStarFilled } from "@tabler/icons-react";
 import { memo } from "react";
 import { Link } from "wouter";
-import { isSame } from "../../api/json.ts";
+import { isEqualJson } from "../../api/json.ts";
 import { linkTo } from "../../parts/places.ts";
 import { State } from "../../parts/run-state.tsx";
 import { Moment } from "../../parts/time.tsx";
@@ -25,7 +25,7 @@ interface Props {
 }
 
 /** Rendered again only if its item has changed: the list is long and often refetched. */
-export const ItemRow = memo(Row, (a, b) => a.workspace === b.workspace && isSame(a.item, b.item));
+export const ItemRow = memo(Row, (a, b) => a.workspace === b.workspace && isEqualJson(a.item, b.item));
 
 function Row({ workspace, item, star }: Props) {
   const { kind, path, summary, language, starred, draft, last } = item;

@@ -53,7 +53,7 @@ export function useNaming(
   };
 }
 
-interface EndProps {
+interface FooterProps {
   save: { error: Error | null; isPending: boolean };
   isComplete: boolean;
   /** Label of the save button. */
@@ -67,7 +67,7 @@ interface EndProps {
 }
 
 /** End of a form: error message and buttons. */
-export function FormEnd({ save, isComplete, label, leave, values, late }: EndProps) {
+export function FormFooter({ save, isComplete, label, leave, values, late }: FooterProps) {
   useLeaveWarning(values, late);
   return (
     <>

@@ -1,7 +1,7 @@
 /** Drafts stored on the server: one per user and item, whichever tab or browser it is edited in. */
 import { callOperation, sendRequest } from "../../api/call.ts";
 import { ApiError, ConnectionLost } from "../../api/errors.ts";
-import { isSame } from "../../api/json.ts";
+import { isEqualJson } from "../../api/json.ts";
 import { type DraftStore, SavedElsewhere } from "./draft-saver.ts";
 
 export type DraftKind = "flow" | "script";
@@ -55,7 +55,9 @@ export class StoredDraft<T> implements DraftStore<T> {
       if (error instanceof ConnectionLost) this.#unanswered = draft;
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
       const stored = await this.#read();
-      const isOwn = [draft, this.#unanswered].some((own) => own !== undefined && isSame(own, stored.draft));
+      const isOwn = [draft, this.#unanswered].some(
+        (own) => own !== undefined && isEqualJson(own, stored.draft),
+      );
       if (!isOwn || stored.draft_revision === undefined) throw new SavedElsewhere();
       this.#revision = stored.draft_revision;
       await this.#save(draft);
@@ -71,7 +73,7 @@ export class StoredDraft<T> implements DraftStore<T> {
     const { draft, draft_revision } = await this.#read();
     const isSavedMeanwhile = this.#revision !== before;
     if (draft_revision === undefined || isSavedMeanwhile || draft_revision === before) return;
-    if (this.#unanswered !== undefined && isSame(this.#unanswered, draft)) return;
+    if (this.#unanswered !== undefined && isEqualJson(this.#unanswered, draft)) return;
     throw new SavedElsewhere();
   };
 

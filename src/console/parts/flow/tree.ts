@@ -1,6 +1,6 @@
 /** Converts the value of a flow to a tree of steps for display. */
 
-import { type Fields, filterRecords, getAt, isRecord, isSame } from "../../api/json.ts";
+import { type Fields, filterRecords, getAt, isEqualJson, isRecord } from "../../api/json.ts";
 import { getLanguageLabel } from "../items/languages.ts";
 
 /** Path from the root of the flow: names of fields and indexes of lists. */
@@ -164,12 +164,12 @@ export function reuseNodes({ nodes, failure }: Tree, before: Tree): Tree {
   before.nodes.forEach(note);
   const reuse = (node: StepNode): StepNode => {
     const old = known.get(node.id);
-    if (old && isSame(old, node)) return old;
+    if (old && isEqualJson(old, node)) return old;
     return { ...node, bodies: node.bodies.map((body) => ({ ...body, nodes: body.nodes.map(reuse) })) };
   };
   return {
     nodes: nodes.map(reuse),
-    failure: failure && before.failure && isSame(failure, before.failure) ? before.failure : failure,
+    failure: failure && before.failure && isEqualJson(failure, before.failure) ? before.failure : failure,
   };
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react";
-import { isSame, parseJson, writeJson } from "../../api/json.ts";
+import { isEqualJson, parseJson, writeJson } from "../../api/json.ts";
 import { guardLeaving } from "../../api/leaving.ts";
 
 /** Events that come before users change anything. */
@@ -27,7 +27,7 @@ export function useLeaveWarning(values: unknown, late?: unknown): void {
     const touch = () => {
       isTouched.current = true;
     };
-    const isUnsaved = () => !isSame(asSaved(first.current), asSaved(current.current));
+    const isUnsaved = () => !isEqualJson(asSaved(first.current), asSaved(current.current));
     const warn = (event: BeforeUnloadEvent) => {
       if (isUnsaved()) event.preventDefault();
     };

@@ -11,7 +11,7 @@ import type {
 } from "@babel/types";
 import { findStaticName } from "./names.ts";
 import {
-  BINARY,
+  BINARY_OPERATORS,
   concatenateParts,
   NOT_SIMPLE,
   readProperty,
@@ -88,7 +88,7 @@ function compile(node: Node): Compute {
       return (run) => operate(value(run));
     }
     case "BinaryExpression": {
-      const operate = BINARY[node.operator] ?? throwNotSimple();
+      const operate = BINARY_OPERATORS[node.operator] ?? throwNotSimple();
       const [left, right] = [compile(node.left), compile(node.right)];
       return (run) => operate(left(run), right(run));
     }

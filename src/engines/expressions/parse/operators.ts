@@ -20,7 +20,7 @@ function isPrimitive(value: unknown): value is Primitive {
   return typeof requireExact(value) !== "object" || value === null;
 }
 
-/** Gives up on raw numbers, which can only be passed on. */
+/** Leaves the fast path for numbers kept as text, which can be passed on but not computed with. */
 export function requireExact(value: unknown): unknown {
   return isExactNumber(value) ? throwNotSimple() : value;
 }
@@ -76,7 +76,7 @@ const arithmetic = (operate: (a: number, b: number) => number) => (left: unknown
 const comparison = (holds: (a: number, b: number) => boolean) => (left: unknown, right: unknown) =>
   holds(...toComparable(left, right));
 
-export const BINARY: Record<string, (left: unknown, right: unknown) => unknown> = {
+export const BINARY_OPERATORS: Record<string, (left: unknown, right: unknown) => unknown> = {
   "===": strictlyEqual,
   "!==": (left, right) => !strictlyEqual(left, right),
   "==": looselyEqual,

@@ -26,10 +26,7 @@ const OPTIONS: ParserOptions = {
  */
 export function parseText(text: string): Parsed {
   if (text.length > MAXIMUM_CHARACTERS) {
-    throw new ExpressionError(
-      `${text.length} characters, where at most ${MAXIMUM_CHARACTERS} are read,`,
-      text,
-    );
+    throw new ExpressionError(`${text.length} characters, but at most ${MAXIMUM_CHARACTERS} are read,`, text);
   }
   try {
     const expression = text.slice(0, endOfExpression(text));

@@ -20,7 +20,7 @@ const INNER_SIDE = `(call, done) => {
   const { parse, stringify } = JSON, { eval: evaluate, Promise, String } = globalThis;
   const waiting = new Map();
   Object.defineProperty(Promise.prototype, "toJSON", { value() {
-    throw new TypeError("the value holds a promise: await it, or many of them with Promise.all");
+    throw new TypeError("the value contains a promise: await it, or several with Promise.all");
   } });
   const read = (text) => text === undefined ? undefined : parse(text);
   const describe = (error) => {
@@ -166,7 +166,7 @@ class Evaluation {
       const { name, message } = error instanceof Error ? error : new Error(String(error));
       settle(false, JSON.stringify({ name, message }));
     };
-    if (id >= this.limits.calls) fail(new RangeError(`the limit of ${this.limits.calls} calls was met`));
+    if (id >= this.limits.calls) fail(new RangeError(`the limit of ${this.limits.calls} calls was reached`));
     else this.program.functions[which]!(args).then((text) => settle(true, text), fail);
     return id;
   }

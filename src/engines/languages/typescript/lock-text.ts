@@ -27,7 +27,7 @@ export function parseLock(text: string): Lock | undefined {
   const at = text.indexOf(SEPARATOR);
   if (at < 0) {
     throw new BadRequest(
-      "the lock is not one of ours: it must be a package.json, a line //bun.lock, and the lock file",
+      "the lock has an unknown format: it must be a package.json, a line //bun.lock, and the lock file",
     );
   }
   const dependencies = parseDependencies(parseLockPart("package.json", JSON.parse, text.slice(0, at)));
@@ -126,7 +126,7 @@ function parseDependencies(manifest: Record<string, unknown>): Record<string, st
     }
     for (const [name, version] of Object.entries(value)) {
       if (typeof version !== "string" || !isRegistryVersion(version)) {
-        throw new BadRequest(`the lock's package.json asks for ${name} from elsewhere than the registry`);
+        throw new BadRequest(`the lock's package.json takes ${name} from a source other than the registry`);
       }
       dependencies[name] = version;
     }
@@ -139,10 +139,10 @@ function requireRegistryPackages(packages: Record<string, PackageEntry>): Record
     const [resolved, source, , integrity] = Array.isArray(entry) ? entry : ([] as unknown as PackageEntry);
     const version = typeof resolved === "string" ? /^@?[^@]+@(.+)$/.exec(resolved)?.[1] : undefined;
     if (version === undefined || !isRegistryVersion(version) || source !== "") {
-      throw new BadRequest(`the lock asks for ${name} from elsewhere than the registry`);
+      throw new BadRequest(`the lock takes ${name} from a source other than the registry`);
     }
     if (typeof integrity !== "string" || !/^sha\d+-/.test(integrity)) {
-      throw new BadRequest(`the lock names no integrity for ${name}`);
+      throw new BadRequest(`the lock has no integrity hash for ${name}`);
     }
   }
   return packages;

@@ -14,7 +14,7 @@ const SI_PID = 4;
 const SCHED_BATCH = 3;
 const O_CLOEXEC = 0o2000000;
 
-/** Undefined except on Linux. */
+/** System calls of the C library; undefined except on Linux. */
 export const libc = openLibc();
 const buffer = new Uint8Array(256);
 const words = new Int32Array(buffer.buffer);

@@ -67,7 +67,7 @@ export function createVersionFiles(
   function folderOf(version: RunnableVersion): string {
     if (!/^[\w-]+$/.test(version.workspace_id) || !/^[0-9a-f]+$/.test(version.id)) {
       throw new BadRequest(
-        `version ${version.id} of workspace ${version.workspace_id} has no name a folder could have`,
+        `version ${version.id} of workspace ${version.workspace_id} has a name that no folder can have`,
       );
     }
     return join(directory, "versions", version.workspace_id, version.id);

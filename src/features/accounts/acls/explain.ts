@@ -49,7 +49,7 @@ interface FolderGrants {
 export async function explainAccess(ctx: WorkspaceContext, kind: string, of: string): Promise<Access[]> {
   const { app } = ctx;
   const { workspace_id } = ctx.caller.member;
-  if (kind === "group_") throw new BadRequest("a group has members and managers: groups/get names them");
+  if (kind === "group_") throw new BadRequest("a group has members and managers, not grants: see groups/get");
   const given = await getAcl(ctx, kind, of);
   // Rights in a folder also apply to the items in it.
   const [path, grants] = kind === "folder" ? [`f/${of}/`, {}] : [of, given];

@@ -52,7 +52,7 @@ export const removeAcl = operation({
   audit: { operation: "acls.remove", action_kind: "Update" },
   run: async (ctx, { kind, path, body }) => {
     await service.removeGrant(ctx, { kind, path }, body.owner);
-    return `${body.owner} has no entry of ${kind} ${path} any more`;
+    return `${body.owner} no longer has a grant of ${kind} ${path}`;
   },
 });
 

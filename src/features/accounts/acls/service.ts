@@ -67,7 +67,7 @@ function getAclAccess(app: App, kind: string): AclAccess {
   const found = items.get(kind);
   if (found) return createItemAcl(found);
   const known = [...items.keys(), ...Object.keys(NON_ITEM_ACLS)].join(", ");
-  throw new BadRequest(`"${kind.slice(0, 60)}" is not a kind that rights are given to: use one of ${known}`);
+  throw new BadRequest(`"${kind.slice(0, 60)}" is not a kind of item with rights: use one of ${known}`);
 }
 
 /**

@@ -85,7 +85,10 @@ export async function requestPasswordReset(ctx: Context, given: string, address:
     });
   }
   if (!take(app, `network ${toNetwork(address)}`, REQUESTS_PER_NETWORK)) {
-    throw new TooManyRequests("too many links asked for from here: try again in an hour", WINDOW_MS / 1_000);
+    throw new TooManyRequests(
+      "too many links requested from this address: try again in an hour",
+      WINDOW_MS / 1_000,
+    );
   }
   const email = given.trim().toLowerCase();
   const hash = await findHash(app, email);
@@ -131,8 +134,8 @@ export async function resetPassword(ctx: Context, ticket: string, password: stri
   const isSigned = signature.length === expected.length && timingSafeEqual(signature, expected);
   const isValid = hash !== undefined && isSigned && ends > app.clock().getTime();
   const ended = () =>
-    new BadRequest("this link is not valid any more: it works once, within an hour", {
-      hint: "ask for another at the login",
+    new BadRequest("this link is no longer valid: it works once, within an hour", {
+      hint: "request another one on the login page",
     });
   if (!isValid) throw ended();
   const password_hash = await hashPassword(password, "new_password");

@@ -78,7 +78,7 @@ export function isFolderOwner({ caller: { member } }: WorkspaceContext, folder: 
 function requireFolderOwner(ctx: WorkspaceContext, folder: FolderRow): void {
   if (isFolderOwner(ctx, folder)) return;
   const owners = folder.owners.length > 0 ? `${folder.owners.join(", ")} and admins` : "admins alone";
-  throw new Forbidden(`${ctx.username} does not own folder ${folder.name}: that is for ${owners}`);
+  throw new Forbidden(`${ctx.username} does not own folder ${folder.name}: this needs ${owners}`);
 }
 
 /**
@@ -97,7 +97,7 @@ export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Prom
     if (await findFolder(tx, workspace_id, name)) throw new BadRequest(`there is a folder ${name} already`);
     if (!member.is_admin && (await isFolderUsed(ctx.app, tx, workspace_id, name))) {
       throw new Forbidden(
-        `there is something in f/${name}/ from before, which would be yours: an admin has to make the folder`,
+        `there is something in f/${name}/ from before, which would become yours: an admin must create the folder`,
       );
     }
     const me = `u/${ctx.username}`;

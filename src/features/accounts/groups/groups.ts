@@ -111,11 +111,11 @@ export async function createGroup(
     await lockGroup(tx, workspace_id, name);
     if (await hasGroup(tx, workspace_id, name)) throw new BadRequest(`there is a group ${name} already`);
     if (!member.is_admin && SERVER_GROUPS.includes(name)) {
-      throw new Forbidden(`jobs that the server starts run as g/${name}: an admin has to create the group`);
+      throw new Forbidden(`jobs that the server starts run as g/${name}: an admin must create the group`);
     }
     if (!member.is_admin && (await isNameUsed(ctx.app, tx, workspace_id, name))) {
       throw new Forbidden(
-        `something is g/${name}'s from before, which would be yours: an admin has to create the group`,
+        `something is g/${name}'s from before, which would become yours: an admin must create the group`,
       );
     }
     // A super admin who is not a member of the workspace cannot be in a group.

@@ -101,7 +101,7 @@ function remainingAttempts(windows: AttemptWindows, key: string, limit: number):
 function requireAttemptsLeft(windows: AttemptWindows, key: string, limit: number, now: number): void {
   if (remainingAttempts(windows, key, limit) > 0) return;
   const seconds = Math.ceil((windows.get(key)!.ends - now) / 1000);
-  throw new TooManyRequests(`too many wrong passwords from here: try again in ${seconds} s`, seconds);
+  throw new TooManyRequests(`too many wrong passwords from this address: try again in ${seconds} s`, seconds);
 }
 
 function countAttempt(windows: AttemptWindows, key: string, length_ms: number, now: number): AttemptWindow {

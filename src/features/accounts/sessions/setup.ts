@@ -53,7 +53,7 @@ export async function completeSetup(
   return ctx.write({ resource: email, actor_email: email }, async (tx) => {
     await tx.lock("first user");
     if ((await countUsers(tx)) > 0)
-      throw new NotFound("this setup link is not valid any more: there is a user already");
+      throw new NotFound("this setup link is no longer valid: there is a user already");
     await insertUser(tx, row);
     await recordInstanceEvent(app, tx, { type: "UserAdded", email });
     const session = await startSession(app, tx, email, null);

@@ -144,7 +144,7 @@ const finishChatPage = operation({
       const { state } = returned;
       const journey = readState(ctx.app, ctx.request, { kind: "connect", client: CHAT_CLIENT, state });
       if (journey.workspace !== workspace) {
-        throw new BadRequest(`the connection was begun for another workspace than ${workspace}`);
+        throw new BadRequest(`the connection was started for a workspace other than ${workspace}`);
       }
       return createConnectedPage(
         await connectChatToWorkspace(ctx, returned),

@@ -92,7 +92,7 @@ const beginConnect = operation({
   responds: responds.raw("text/plain", "a redirect"),
   run: async (ctx, { client_name, query }) => {
     if ((query.workspace === undefined) !== (query.path === undefined)) {
-      throw new BadRequest("query fields `workspace` and `path`: give both, or none");
+      throw new BadRequest("query fields `workspace` and `path`: give both or neither");
     }
     const client = getClient(ctx.app, client_name, "connect");
     const { journey, cookie } = createState(ctx.app, {
@@ -145,7 +145,7 @@ const connectPage = operation({
       });
       if (workspace === undefined || path === undefined) {
         throw new BadRequest(
-          "the connection was begun without `workspace` and `path`: whoever began it ends it at /api/oauth/connect_callback",
+          "the connection was started without `workspace` and `path`: whoever started it must finish it at /api/oauth/connect_callback",
         );
       }
       const message = `Connect this account of ${client_name} to workspace ${workspace}, as ${path}?`;
@@ -172,7 +172,7 @@ const finishConnectPage = operation({
       const { state } = returned;
       const journey = readState(ctx.app, ctx.request, { kind: "connect", client: client_name, state });
       if (journey.workspace !== workspace || journey.path === undefined) {
-        throw new BadRequest(`the connection was begun for another workspace than ${workspace}`);
+        throw new BadRequest(`the connection was started for a workspace other than ${workspace}`);
       }
       const tokens = await completeConnect(ctx, client_name, returned);
       await storeConnection(ctx, client_name, journey.path, tokens);
@@ -206,7 +206,7 @@ const createAccount = operation({
 /** Parses the id of an account in a URL. @throws NotFound if the text is not a number */
 function parseAccountId(text: string): number {
   if (!/^\d{1,15}$/.test(text))
-    throw new NotFound(`OAuth account "${text.slice(0, 30)}": its id is a number`);
+    throw new NotFound(`OAuth account "${text.slice(0, 30)}": its id must be a number`);
   return Number(text);
 }
 

@@ -81,7 +81,7 @@ export function readState(
   const isThis = journey?.kind === kind && journey.client === client && journey.state === state;
   if (!journey || !isThis || journey.until <= app.clock().getTime()) {
     throw new BadRequest("the state does not belong to this browser, or is older than ten minutes", {
-      hint: `begin again at /api/oauth/${kind}/${client}`,
+      hint: `start again at /api/oauth/${kind}/${client}`,
     });
   }
   return journey;

@@ -62,9 +62,9 @@ export async function fetchProvider(
   });
   const { status, headers, body } = answer;
   if (method === "GET" && headers.has("location")) {
-    throw new OutgoingError(`${new URL(url).host} redirects more than ${MAX_REDIRECTS} times`);
+    throw new OutgoingError(`${new URL(url).host} redirected more than ${MAX_REDIRECTS} times`);
   }
-  if (status >= 500) throw new OutgoingError(`${new URL(url).host} fails (status ${status})`);
+  if (status >= 500) throw new OutgoingError(`${new URL(url).host} failed (status ${status})`);
   // `Response` allows no body for these statuses.
   return new Response([204, 205, 304].includes(status) ? null : new Uint8Array(body), { status, headers });
 }
@@ -134,7 +134,7 @@ function toProviderError({ name }: OauthClient, what: string, cause: unknown): S
       .filter(Boolean)
       .join(": ")
       .slice(0, MAX_PROVIDER_TEXT_CHARS);
-    return new BadRequest(`${name}: ${what}: the provider answers ${said}`, { cause });
+    return new BadRequest(`${name}: ${what}: the provider answered ${said}`, { cause });
   }
   // Only the message is used: causes from the library contain whole responses, with tokens.
   const reason = cause instanceof Error ? cause.message.slice(0, MAX_PROVIDER_TEXT_CHARS) : "unknown";

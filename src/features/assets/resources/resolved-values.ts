@@ -47,7 +47,7 @@ export async function readResourceForServer(ctx: WorkspaceScope, path: string): 
   const within = (at: string) => {
     if (ownerPrefix(at) === owner) return at;
     throw new BadRequest(
-      `resource ${path} is opened by the server for everybody, so it may refer to what is below ${owner}/ alone, not to ${at}`,
+      `resource ${path} is used by the server for everybody, so it may only refer to items below ${owner}/, not to ${at}`,
     );
   };
   const resource = async (at: string) => {

@@ -56,7 +56,7 @@ function parseFileExtension(text: string | undefined): string | null {
   if (text === undefined || text === "") return null;
   if (EXTENSION_PATTERN.test(text)) return text;
   throw new BadRequest(
-    `\`format_extension\`: ${JSON.stringify(text.slice(0, 60))} cannot be the extension of a file: use small letters and digits, as in \`json\` or \`tar.gz\``,
+    `\`format_extension\`: ${JSON.stringify(text.slice(0, 60))} cannot be the extension of a file: use lowercase letters and digits, as in \`json\` or \`tar.gz\``,
   );
 }
 

@@ -22,7 +22,7 @@ const storeChoice = {
   storage: z.string().optional(),
   s3_resource_path: z.string().optional(),
   resource_type: z
-    .enum(["s3", ""], { error: (issue) => `${JSON.stringify(issue.input)} is not offered; use s3` })
+    .enum(["s3", ""], { error: (issue) => `${JSON.stringify(issue.input)} is not supported; use s3` })
     .optional(),
 };
 const FileQuery = z.object({ ...storeChoice, file_key: z.string() });

@@ -161,7 +161,7 @@ export async function requireValidStorages(
   for (const [name, storage] of [[DEFAULT_STORAGE, settings] as const, ...secondary]) {
     if (storage !== settings && (name === DEFAULT_STORAGE || !STORAGE_NAME.test(name))) {
       throw new BadRequest(
-        `"${name.slice(0, 60)}" cannot name a storage: use letters, digits, _ and -, 50 characters at most, and not ${DEFAULT_STORAGE}`,
+        `"${name.slice(0, 60)}" cannot be the name of a storage: use letters, digits, _ and -, 50 characters at most, and not ${DEFAULT_STORAGE}`,
       );
     }
     if (storage.type !== "S3Storage") continue;
@@ -187,7 +187,7 @@ function parseBucket(path: string, value: unknown): S3Resource {
   const parsed = S3Resource.safeParse(value);
   if (parsed.success) return parsed.data;
   throw new BadRequest(
-    `resource ${path} does not say where a bucket is: ${describeIssues("value", parsed.error, value)}`,
+    `resource ${path} does not identify a bucket: ${describeIssues("value", parsed.error, value)}`,
   );
 }
 

@@ -177,9 +177,7 @@ const getRawAppData = operation({
   run: async (ctx, { version, path }) => {
     const row = await getRawApp(ctx, path);
     if (String(row.version) !== version) {
-      throw new NotFound(
-        `version ${version.slice(0, 30)} of raw app ${path}: it is at version ${row.version}`,
-      );
+      throw new NotFound(`version ${version.slice(0, 30)} of raw app ${path}: its version is ${row.version}`);
     }
     const headers = { "content-type": "text/javascript; charset=utf-8", "x-content-type-options": "nosniff" };
     return new Response(row.value, { headers });

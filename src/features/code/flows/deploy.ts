@@ -75,7 +75,7 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
 function requireNewest(parent: number | undefined, { path, version }: Flow): void {
   if (parent === undefined || parent === version) return;
   throw new BadRequest(
-    `parent_version ${parent} is not the latest version of ${path}, which is ${version}: somebody deployed in between`,
+    `parent_version ${parent} is not the latest version of ${path}, which is ${version}: another version was deployed meanwhile`,
   );
 }
 

@@ -136,7 +136,7 @@ async function requireValidParent(
   }
   if (body.parent_hash !== live.hash && !(await isOnlyRelocked(tx, live, body.parent_hash))) {
     throw new BadRequest(
-      `parent_hash ${body.parent_hash} is not the latest version of ${path}, which is ${live.hash}: somebody deployed in between`,
+      `parent_hash ${body.parent_hash} is not the latest version of ${path}, which is ${live.hash}: another version was deployed meanwhile`,
     );
   }
 }

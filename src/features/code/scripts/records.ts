@@ -40,7 +40,7 @@ export const ScriptFields = z.object({
   content: z.string(),
   schema: optionalField(z.record(z.string(), z.unknown())),
   language: z.enum(LANGUAGES, {
-    error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${LANGUAGES.join(", ")}`,
+    error: (issue) => `${JSON.stringify(issue.input)} is not supported; use one of ${LANGUAGES.join(", ")}`,
   }),
   kind: optionalField(z.enum(["script", "failure", "trigger", "command", "approval", "preprocessor"])),
   is_template: optionalField(z.boolean()),

@@ -19,7 +19,7 @@ export const createScriptSnapshot = operation({
     const form = await readForm(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
     const script = await parseJsonField(form, "script", NewScript);
     const file = form.get("file");
-    if (file === null) throw new BadRequest("the form needs the file `file`, which is the bundle");
+    if (file === null) throw new BadRequest("the form needs the file `file`, with the bundle");
     const bytes =
       typeof file === "string" ? Buffer.from(file) : Buffer.from(await (file as Blob).arrayBuffer());
     return createScript(ctx, { ...script, bundle: decodeText(bytes) });
@@ -34,7 +34,7 @@ function decodeText(bytes: Uint8Array): string {
   } catch {
     // The error is thrown below.
   }
-  throw new BadRequest("the bundle must be one file of JavaScript: archives with assets cannot be run here");
+  throw new BadRequest("the bundle must be one file of JavaScript: archives with assets are not supported");
 }
 
 export const snapshotOperations: Operation[] = [createScriptSnapshot];

@@ -104,12 +104,14 @@ async function insertAttempt(app: App, tx: Tx): Promise<number> {
 async function fetchNextLicense(app: App, text: string): Promise<{ key: string; license: License }> {
   const { source } = app.settings.find("license_key");
   if (source === "environment") {
-    throw new BadRequest("the license is set by SVC_LICENSE_KEY, so a new one would not hold: set it there");
+    throw new BadRequest(
+      "the license is set by SVC_LICENSE_KEY, so a new one would have no effect: set it there",
+    );
   }
   const public_key = app.settings.get("license_public_key");
   const present = await readLicense(text, public_key);
   if (!present.renewal_url) {
-    throw new BadRequest(`license ${present.id} does not say where it is renewed: ask whoever issued it`);
+    throw new BadRequest(`license ${present.id} has no renewal address: contact its issuer`);
   }
   const key = await requestLicense(app, present.renewal_url, {
     license_key: text,
@@ -134,7 +136,7 @@ async function requestLicense(app: App, url: string, body: object): Promise<stri
   });
   if (isSuccess(answer)) return answer.body.toString().trim();
   const { host } = new URL(url);
-  throw new BadRequest(`${host} issued no new license: it answers with status ${answer.status}`);
+  throw new BadRequest(`${host} issued no new license: it answered with status ${answer.status}`);
 }
 
 /** License states this process has already raised an alert for. */

@@ -54,7 +54,7 @@ async function fetchMetadata(app: App, url: string): Promise<string> {
     max_redirects: MAX_REDIRECTS,
   });
   if (isSuccess(answer)) return answer.body.toString();
-  throw new BadRequest(`${new URL(url).host} gives no metadata: it answers with status ${answer.status}`);
+  throw new BadRequest(`${new URL(url).host} returned no metadata: it answered with status ${answer.status}`);
 }
 
 export const samlOperations: Operation[] = [testMetadata];

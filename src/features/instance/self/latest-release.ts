@@ -40,7 +40,7 @@ async function fetchLatestVersion(app: App, url: string): Promise<LatestVersion>
       max_bytes: MAX_RESPONSE_BYTES,
     });
     const { host } = new URL(url);
-    if (!isSuccess(answer)) return { unknown: `${host} answers with status ${answer.status}` };
+    if (!isSuccess(answer)) return { unknown: `${host} answered with status ${answer.status}` };
     const version = parseVersion(answer.body.toString());
     return version === undefined ? { unknown: `${host} names no version` } : { version };
   } catch (cause) {

@@ -78,7 +78,7 @@ export async function openLogFile({ config }: App, file_path: string): Promise<F
   }
   const missing = () =>
     new NotFound(`file ${file_path} of the log`, {
-      hint: "files are deleted after two weeks; list them anew",
+      hint: "files are deleted after two weeks; list them again",
     });
   if (config.log_dir === undefined) throw missing();
   const file = await open(join(config.log_dir, file_path)).catch((cause) => {

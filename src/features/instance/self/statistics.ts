@@ -84,5 +84,5 @@ async function sendStatistics(app: App, url: string, body: string): Promise<void
     max_bytes: 0,
   });
   if (isSuccess(answer)) return;
-  throw new BadRequest(`${new URL(url).host} does not take them: it answers with status ${answer.status}`);
+  throw new BadRequest(`${new URL(url).host} did not accept them: it answered with status ${answer.status}`);
 }

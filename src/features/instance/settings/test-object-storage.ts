@@ -71,7 +71,7 @@ function createTestStore(
   }
   if (!S3_TYPES.includes(type as string)) {
     throw new BadRequest(
-      `field \`type\`: ${JSON.stringify(type ?? null)?.slice(0, 60)} is not offered; use one of S3, FilesystemStorage`,
+      `field \`type\`: ${JSON.stringify(type ?? null)?.slice(0, 60)} is not supported; use one of S3, FilesystemStorage`,
     );
   }
   const parsed = S3Resource.safeParse({
@@ -86,7 +86,7 @@ function createTestStore(
   });
   if (!parsed.success) {
     throw new BadRequest(
-      `the configuration does not say where a bucket is: ${describeIssues("body", parsed.error, {})}`,
+      `the configuration does not identify a bucket: ${describeIssues("body", parsed.error, {})}`,
     );
   }
   return {

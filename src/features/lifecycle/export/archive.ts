@@ -29,7 +29,7 @@ export async function createArchiveEntries(
   for (const section of wanted) {
     if (!section.needsScope) requireScopeOf(section);
     if (section.adminOnly && !member.is_admin) {
-      throw new Forbidden("the settings and the key of a workspace are exported to its admins alone");
+      throw new Forbidden("the settings and the key of a workspace are exported only to its admins");
     }
   }
   const key = options.plain_secrets ? undefined : await readSettledKey(ctx.app, member.workspace_id);
@@ -42,7 +42,7 @@ export async function createArchiveEntries(
   }
   if (key !== undefined && key !== (await readSettledKey(ctx.app, member.workspace_id))) {
     throw new BadRequest(
-      `the key of workspace ${member.workspace_id} was exchanged while its archive was made: ask for it again`,
+      `the key of workspace ${member.workspace_id} was replaced while its archive was being created: request the archive again`,
     );
   }
   return entries.filter(({ name }) => isSafeName(name));

@@ -102,7 +102,9 @@ export const changeWorkspaceIdOperation = operation({
   audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {
     if (ctx.caller.identity.token?.job) {
-      throw new BadRequest("a job cannot give its own workspace another id: it would be canceled by that");
+      throw new BadRequest(
+        "a job cannot give its own workspace another id: that would cancel the job itself",
+      );
     }
     await changeWorkspaceId(ctx, body);
     return `workspace ${workspace} has the id ${body.new_id} now`;

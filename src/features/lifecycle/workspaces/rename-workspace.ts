@@ -63,7 +63,7 @@ export async function changeWorkspaceId(
   const from = caller.member.workspace_id;
   const to = parseNewWorkspaceId(caller.identity, body.new_id);
   requireOrdinaryWorkspace(from, "given another id");
-  if (to === from) throw new BadRequest(`body field \`new_id\`: ${to} is the id that the workspace has`);
+  if (to === from) throw new BadRequest(`body field \`new_id\`: ${to} is already the id of the workspace`);
   await requireFreeId(app.db.read, to);
   await requireNoOperation(app.db.read, from);
   const name = body.new_name === undefined ? {} : { name: parseWorkspaceName("new_name", body.new_name) };

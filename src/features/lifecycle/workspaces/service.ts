@@ -35,7 +35,7 @@ export function parseNewWorkspaceId(identity: Identity, given: string): string {
   const id = parseWorkspaceId(given);
   requireNotObjectKey("workspace id", id);
   if (id === RESERVED_ID)
-    throw new BadRequest(`"${id}" cannot be a workspace id: it stands for the whole instance`);
+    throw new BadRequest(`"${id}" cannot be a workspace id: it is reserved for the whole instance`);
   if (id === ADMINS_WORKSPACE_ID && !identity.super_admin) {
     throw new Forbidden(`only a super admin can create the workspace ${id}`);
   }
@@ -45,7 +45,7 @@ export function parseNewWorkspaceId(identity: Identity, given: string): string {
 /** Rejects the super admins' workspace. @throws BadRequest for the super admins' workspace */
 export function requireOrdinaryWorkspace(id: string, what: string): void {
   if (id === ADMINS_WORKSPACE_ID)
-    throw new BadRequest(`workspace ${id} is the super admins' and cannot be ${what}`);
+    throw new BadRequest(`workspace ${id} belongs to the super admins and cannot be ${what}`);
 }
 
 /** Checks that a workspace id is free. @throws BadRequest if a workspace has this id */

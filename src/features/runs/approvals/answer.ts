@@ -111,7 +111,7 @@ async function requireUnusedResumeId(
 ) {
   const given = await listAnswers(app, undefined, job_id);
   if (given.some((each) => each.resume_id === resume_id)) {
-    throw new BadRequest(`resume id ${resume_id} was used already: each answers once`);
+    throw new BadRequest(`resume id ${resume_id} was used already: each can be used once`);
   }
 }
 
@@ -170,6 +170,9 @@ export async function getWaitingRequest(app: App, job: Job): Promise<ApprovalReq
   }
   const { step, modules } = found.state as FrameState;
   const asking = modules[step]?.job;
-  if (!asking) throw new Conflict(`step ${modules[step]?.id} had nothing to run: nobody can answer for it`);
+  if (!asking)
+    throw new Conflict(
+      `step ${modules[step]?.id} was skipped or had nothing to run: there is nothing to approve`,
+    );
   return getApprovalRequest(app, job.workspace_id, asking);
 }

@@ -61,12 +61,11 @@ export function findExpiryError(
   { job, module }: ApprovalRequest,
   state: FrameState | undefined,
 ): SvcError | undefined {
-  if (!state || state.ended)
-    return new Conflict("the flow has ended: nothing waits for this approval any more");
+  if (!state || state.ended) return new Conflict("the flow has ended: nothing waits for this approval");
   const own = state.modules[state.step];
   const waits = state.waits ? state.waits.for === "events" : own?.type === "InProgress";
   if (own?.id === module.id && own.job === job.id && waits) return undefined;
-  return new Conflict(`the flow has continued: step ${module.id} does not wait for this approval any more`);
+  return new Conflict(`the flow has continued: step ${module.id} no longer waits for this approval`);
 }
 
 /** The users who may answer. `groups` is undefined as long as they depend on the step's result. */

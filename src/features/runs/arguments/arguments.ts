@@ -179,7 +179,7 @@ function createDecoder(header: string): InstanceType<typeof TextDecoder> {
   try {
     return new TextDecoder((charset ?? "utf-8") as Bun.Encoding, { ignoreBOM: true });
   } catch {
-    throw new BadRequest(`the body's charset ${charset} is not known: send it in UTF-8`);
+    throw new BadRequest(`the charset ${charset} of the body is not supported: send UTF-8`);
   }
 }
 

@@ -134,7 +134,7 @@ async function createParser(request: Request, limit: number): Promise<BusboyInst
 }
 
 function invalidForm(cause: unknown): BadRequest {
-  return new BadRequest(`the body is not the form-data it says it is: ${(cause as Error).message}`, {
+  return new BadRequest(`the body is not valid form-data: ${(cause as Error).message}`, {
     cause,
   });
 }

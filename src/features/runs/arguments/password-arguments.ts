@@ -43,7 +43,7 @@ export async function decryptArgument(app: App, runner: RunAs, sealed: string): 
   const text = (await open(createPurpose(runner))) ?? (await open());
   if (text === undefined) {
     throw new BadRequest(
-      `it was encrypted for somebody else than ${runner.email} of workspace ${runner.workspace_id}, or not by this service`,
+      `it was not encrypted by this service for ${runner.email} of workspace ${runner.workspace_id}`,
     );
   }
   try {

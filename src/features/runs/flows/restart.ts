@@ -78,7 +78,7 @@ export async function loadRestartState(
   const before = row.state as FrameState;
   const index = value.modules.findIndex(({ id }) => id === step_id);
   const module = value.modules[index];
-  if (!module) throw new BadRequest(`the flow has no step ${step_id} that is not inside of another step`);
+  if (!module) throw new BadRequest(`the flow has no top-level step ${step_id}`);
   const modules = value.modules.slice(0, index).map((each) => getCompletedModule(before, each, flow_job_id));
   await requireKeptResults(app, modules);
   const last = modules.at(-1);
@@ -165,13 +165,15 @@ async function restartInIteration(
   const { flow_job_id, step_id } = point;
   const { value } = module;
   if (value.type !== "forloopflow" && value.type !== "whileloopflow" && value.type !== "branchall") {
-    throw new BadRequest(`step ${step_id} is neither a loop nor runs all its branches: it has no part ${n}`);
+    throw new BadRequest(
+      `step ${step_id} is neither a loop nor runs all its branches: it has no iteration or branch ${n}`,
+    );
   }
   const items = value.type === "forloopflow" ? await getItems(app, flow_job_id, step_id) : undefined;
   const total = value.type === "branchall" ? value.branches.length : items?.length;
   if (total !== undefined && n >= total) {
     throw new BadRequest(
-      `step ${step_id} has ${total} parts, counted from 0: there is none with number ${n}`,
+      `step ${step_id} has ${total} iterations or branches, counted from 0: there is no number ${n}`,
     );
   }
   const rows = await app.db.read
@@ -222,6 +224,6 @@ async function getItems(app: App, run: string, module: string): Promise<unknown[
     .select({ items: flowItems.items })
     .from(flowItems)
     .where(and(eq(flowItems.job_id, run), eq(flowItems.module_id, module)));
-  if (!row) throw new BadRequest(`step ${module} did not begin in run ${run}`);
+  if (!row) throw new BadRequest(`step ${module} was not started in run ${run}`);
   return row.items;
 }

@@ -68,7 +68,7 @@ function canCallerSee(caller: Caller, job: Job): boolean {
 function createHiddenJobError({ identity, member }: Caller, workspace_id: string, id: string): SvcError {
   if (member) return new NotFound(`job ${id} in workspace ${workspace_id}`);
   if (identity) return new Unauthorized(`not a member of workspace ${workspace_id}`);
-  return new BadRequest("log in to see this job: only jobs started by nobody are open to everybody");
+  return new BadRequest("log in to see this job: only jobs that were started without a login are public");
 }
 
 /** Whether the token's scopes cover the job. A token that only runs one script is often public. */

@@ -22,7 +22,8 @@ const MAX_KEY_CHARS = 255;
 export function parseIdempotencyKey(request: Request): string | undefined {
   const header = request.headers.get("idempotency-key");
   if (header === null) return undefined;
-  if (request.method !== "POST") throw new BadRequest("Idempotency-Key goes with POST, not with GET");
+  if (request.method !== "POST")
+    throw new BadRequest("Idempotency-Key is only allowed with POST, not with GET");
   const key = /^"(.*)"$/.exec(header.trim())?.[1]?.replace(/\\(["\\])/g, "$1") ?? header.trim();
   if (!/^[\x20-\x7e]+$/.test(key) || key.length > MAX_KEY_CHARS) {
     throw new BadRequest(
@@ -74,7 +75,7 @@ export async function submitIdempotently(
 /** Returns the job that a key belongs to. @throws Conflict if it is no longer stored */
 export async function getJobOfKey(ctx: WorkspaceContext, id: string): Promise<Job> {
   const job = await findJob(ctx.app, ctx.caller.member.workspace_id, id);
-  if (!job) throw new Conflict(`job ${id}, which the Idempotency-Key belongs to, is no longer stored`);
+  if (!job) throw new Conflict(`job ${id}, to which the Idempotency-Key belongs, is no longer stored`);
   return job;
 }
 

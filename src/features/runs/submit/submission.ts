@@ -201,7 +201,7 @@ async function resolveOnBehalfOf(
   }
   if (member.unasked) {
     throw new BadRequest(
-      `the script runs on behalf of ${email}, who has not come to workspace ${workspace_id} yet: nobody runs as them before`,
+      `the script runs on behalf of ${email}, who has not joined workspace ${workspace_id} yet: no job can run as them before that`,
     );
   }
   return { permissioned_as: `u/${member.username}`, email };

@@ -123,7 +123,7 @@ async function attemptSubmit(
         if (options.job_id !== undefined && !how.hasGeneratedId) await requireUnusedId(tx, options.job_id);
         if (submission.delete_after_use && !(await hasConcurrencySlot(tx, job, now))) {
           throw new Unavailable(
-            `as many jobs as may run of ${job.concurrency_key} do already: try again later`,
+            `the concurrency limit of ${job.concurrency_key} is reached: try again later`,
           );
         }
         const keeping = keepCiphertexts(app, tx, job, plan !== undefined);
@@ -172,7 +172,7 @@ export async function requireQueueBelow({ app }: Context, maximum: number): Prom
     .where(and(sql`${jobs.state} = 'queued'`, lte(jobs.scheduled_for, app.clock())))
     .limit(maximum + 1);
   if (due.length > maximum)
-    throw new Unavailable(`more than ${maximum} jobs are queued, which is the queue's limit`);
+    throw new Unavailable(`more than ${maximum} jobs are queued, the limit of the queue`);
 }
 
 function scheduledTime(options: RunOptions, now: Date): Date {

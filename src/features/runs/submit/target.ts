@@ -158,5 +158,5 @@ async function findWithinScope<T extends { path: string }>(
     throw cause;
   });
   if (found && isScopeAllowed(identity, scope, found.path)) return found;
-  throw new Forbidden("Access denied. The token does not cover what is to be run");
+  throw new Forbidden("Access denied. The token does not cover the script or flow to run");
 }

@@ -43,9 +43,7 @@ export async function createTriggerContext(
   const identity = { email, super_admin, devops: false, token: undefined };
   const member = await resolveMember(app, identity, workspace_id);
   if (!member || member.disabled) {
-    throw new BadRequest(
-      `${email}, in whose name it runs, is not an active member of workspace ${workspace_id}`,
-    );
+    throw new BadRequest(`${email}, as whom it runs, is not an active member of workspace ${workspace_id}`);
   }
   return createContext({
     app,

@@ -166,7 +166,8 @@ async function waitFor(
     const end = await ended;
     if (typeof end === "object") return end;
     if (end === "shutdown") throw createShutdownError(ctx, id);
-    if (end === "hangup" && leave === "go on") throw new CallerGone(`nobody waits for job ${id} any more`);
+    if (end === "hangup" && leave === "go on")
+      throw new CallerGone(`the caller of job ${id} no longer waits`);
     if (leave === "go on") {
       throw new WaitTimeout(
         `timeout after ${seconds}s: job ${id} is still running; ask again with the same Idempotency-Key`,
@@ -204,10 +205,10 @@ export function endAllWaits(app: App): void {
 function createShutdownError(ctx: WorkspaceContext, id: string): Unavailable {
   const { workspace_id } = ctx.caller.member;
   return new Unavailable(
-    `the server shuts down before job ${id} has ended: it runs on another server, or after the restart`,
+    `the server is shutting down before job ${id} has ended: it will run on another server, or after the restart`,
     {
       job_id: id,
-      hint: `ask for its result: GET /api/w/${workspace_id}/jobs_u/completed/get_result_maybe/${id}`,
+      hint: `read its result later: GET /api/w/${workspace_id}/jobs_u/completed/get_result_maybe/${id}`,
     },
   );
 }

@@ -98,7 +98,9 @@ async function postToChannel(app: App, channel: string, text: string): Promise<v
   const answer = await postJson(app, url, { channel, text }, { authorization: `Bearer ${token}` });
   const { ok, error } = parseChatResponse(answer);
   if (ok !== true)
-    throw new BadRequest(`the chat refuses the message: ${String(error ?? "it says no more").slice(0, 200)}`);
+    throw new BadRequest(
+      `the chat rejected the message: ${String(error ?? "it gave no reason").slice(0, 200)}`,
+    );
 }
 
 function parseChatResponse({ body }: OutgoingAnswer): { ok?: boolean; error?: string } {
@@ -124,7 +126,7 @@ async function postJson(
     max_bytes: MAX_RESPONSE_BYTES,
   });
   if (isSuccess(answer)) return answer;
-  throw new BadRequest(`${new URL(url).host} answers with status ${answer.status}`);
+  throw new BadRequest(`${new URL(url).host} answered with status ${answer.status}`);
 }
 
 /** Returns the instance's URL, or the host name until it is known. */

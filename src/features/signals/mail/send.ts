@@ -28,7 +28,7 @@ export async function sendMail(app: App, to: string, letter: Letter): Promise<vo
   const server = app.settings.get("smtp_settings");
   if (!server) {
     throw new BadRequest("no mail server is set", {
-      hint: "a super admin sets smtp_settings, and tries it with settings/test_smtp",
+      hint: "a super admin sets smtp_settings, and tests it with settings/test_smtp",
     });
   }
   await sendMailThrough(app, server, to, letter);

@@ -155,7 +155,7 @@ export async function redeliverEvents(
       .where(and(eq(webhookDeliveries.endpoint_id, endpoint_id), which))
       .returning({ event_seq: webhookDeliveries.event_seq });
     if (event_seq !== undefined && again.length === 0) {
-      throw new NotFound(`event ${event_seq} among those of webhook endpoint ${endpoint_id}`);
+      throw new NotFound(`event ${event_seq} of webhook endpoint ${endpoint_id}`);
     }
     tx.afterCommit(() => getWebhookSender(app).wake(endpoint_id));
     return again.length;

@@ -74,7 +74,7 @@ export async function signLicense(license: License, private_pem: string): Promis
 export async function readLicense(text: string, public_keys: string | undefined): Promise<License> {
   const trusted = parsePublicKeys(public_keys);
   if (trusted.length === 0) {
-    throw new BadRequest("no public key is set that a license could be checked with", {
+    throw new BadRequest("no public key is set to check a license with", {
       hint: "set SVC_LICENSE_PUBLIC_KEY, or the setting license_public_key, to what svc license keygen printed",
     });
   }
@@ -104,7 +104,7 @@ async function verifyPayload(text: string, x: string): Promise<unknown> {
   try {
     const { payload, protectedHeader } = await compactVerify(text, key, { algorithms: ["EdDSA", "Ed25519"] });
     if (protectedHeader.typ !== LICENSE_TOKEN_TYPE)
-      throw new BadRequest("this is a signed token, but no license");
+      throw new BadRequest("this is a signed token, but not a license");
     return JSON.parse(new TextDecoder().decode(payload));
   } catch (cause) {
     if (cause instanceof errors.JWSSignatureVerificationFailed) return undefined;
@@ -118,7 +118,7 @@ async function verifyPayload(text: string, x: string): Promise<unknown> {
 function parseClaims(payload: unknown): License {
   const parsed = LicenseClaims.safeParse(payload);
   if (!parsed.success)
-    throw new BadRequest(`the license lacks something: ${describeIssues("value", parsed.error, payload)}`);
+    throw new BadRequest(`the license is incomplete: ${describeIssues("value", parsed.error, payload)}`);
   const { jti, sub, iat, exp, ...rest } = parsed.data;
   return {
     id: jti,

@@ -86,7 +86,7 @@ export async function withGrant(
     return { ...entries, [owner]: write };
   }
   const { [owner]: before, ...others } = entries;
-  if (before === undefined) throw new BadRequest(`body field \`owner\`: ${owner} has no entry of ${of}`);
+  if (before === undefined) throw new BadRequest(`body field \`owner\`: ${owner} has no grant of ${of}`);
   return others;
 }
 

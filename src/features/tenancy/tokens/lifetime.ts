@@ -28,11 +28,11 @@ export function computeTokenExpiry(app: App, { created_at, expiration }: TokenLi
 /** Checks the expiration that a caller asks for. @throws BadRequest for a time in the past or beyond the maximum age */
 export function requireValidExpiration(app: App, expiration: Date): void {
   const now = app.clock();
-  if (expiration <= now) throw new BadRequest("body field `expiration`: must be a time to come");
+  if (expiration <= now) throw new BadRequest("body field `expiration`: must be in the future");
   const cap = getMaxTokenAgeMs(app);
   if (cap === undefined || expiration.getTime() - now.getTime() <= cap) return;
   const latest = new Date(now.getTime() + cap).toISOString();
   throw new BadRequest(
-    `body field \`expiration\`: must be ${latest} or earlier: tokens of this instance hold ${cap / 1000} seconds at most`,
+    `body field \`expiration\`: must be ${latest} or earlier: tokens of this instance are valid for at most ${cap / 1000} seconds`,
   );
 }

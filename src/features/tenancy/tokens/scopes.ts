@@ -45,7 +45,7 @@ const SCOPE_DOMAINS = new Set(
 export function requireValidScope(text: string): void {
   const grant = parseScope(text);
   if (!grant || SCOPE_DOMAINS.has(grant.domain)) return;
-  throw new BadRequest(`"${text}" is not a scope: there are no ${grant.domain}`, {
+  throw new BadRequest(`"${text}" is not a scope: there is no domain ${grant.domain}`, {
     hint: "GET /api/tokens/list/scopes lists what a token can be restricted to",
   });
 }

@@ -56,11 +56,11 @@ const MAX_VALUE_CHARS = 32_768;
 function parseVariableName(name: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name)) {
     throw new BadRequest(
-      `body field \`name\`: "${name.slice(0, 60)}" cannot name a variable: begin with a letter or _, then letters, digits and _`,
+      `body field \`name\`: "${name.slice(0, 60)}" cannot be the name of a variable: begin with a letter or _, then letters, digits and _`,
     );
   }
   if (!RESERVED_NAME.test(name)) return name;
-  throw new BadRequest(`body field \`name\`: ${name} is the server's own to set: use another name`);
+  throw new BadRequest(`body field \`name\`: ${name} is set by the server: use another name`);
 }
 
 /**
@@ -83,7 +83,7 @@ async function setVariable(
     if (value === undefined) return;
     const others = await tx.select({ name: workspaceEnvironment.name }).from(workspaceEnvironment).where(own);
     if (others.length >= MAX_VARIABLES) {
-      throw new BadRequest(`workspace ${workspace_id} has ${MAX_VARIABLES} variables, the most it may have`);
+      throw new BadRequest(`workspace ${workspace_id} has ${MAX_VARIABLES} variables, the maximum`);
     }
     await tx.insert(workspaceEnvironment).values({ workspace_id, name, value });
   });

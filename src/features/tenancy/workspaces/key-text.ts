@@ -19,7 +19,7 @@ const MAX_KEY_TEXT_CHARS = 1_000;
 export function parseKeyText(text: string): string {
   if (text !== "" && text.length <= MAX_KEY_TEXT_CHARS) return text;
   throw new BadRequest(
-    `body field \`new_key\`: must have 1 to ${MAX_KEY_TEXT_CHARS} characters; \`openssl rand -hex 32\` prints a good one`,
+    `body field \`new_key\`: must have 1 to ${MAX_KEY_TEXT_CHARS} characters; \`openssl rand -hex 32\` generates one`,
   );
 }
 

@@ -7,7 +7,8 @@ const STORAGE_TYPES = ["FilesystemStorage", "S3Storage"] as const;
 const Storage = z.object({
   /** `FilesystemStorage` is a folder in the data directory; `S3Storage` names a resource. */
   type: z.enum(STORAGE_TYPES, {
-    error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${STORAGE_TYPES.join(", ")}`,
+    error: (issue) =>
+      `${JSON.stringify(issue.input)} is not supported; use one of ${STORAGE_TYPES.join(", ")}`,
   }),
   s3_resource_path: optionalField(z.string()),
   /** Sent by clients for every type; ignored, as these storage types are not offered. */

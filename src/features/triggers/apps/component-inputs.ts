@@ -56,6 +56,6 @@ async function resolveInputReferences(input: Inputs, resources: ReferenceRights 
   await replaceReferences(input, async (text, at) => {
     const brought = text.startsWith(RESOURCE_PREFIX) ? await resources?.bringResource(text, at) : undefined;
     if (brought !== undefined) return brought;
-    throw new Forbidden(`input \`${at}\`: "${text.slice(0, 80)}" would be followed with the app's rights`);
+    throw new Forbidden(`input \`${at}\`: "${text.slice(0, 80)}" would be resolved with the app's rights`);
   });
 }

@@ -96,8 +96,8 @@ function parseRunnable({ path, raw_code }: Execution): string {
 /** Authorizes an author who tries an undeployed app: with their own rights, which include previews of any code. */
 function authorizeAuthor(ctx: Context, asked: Execution): AuthorizedExecution {
   const viewer = findMemberContext(ctx);
-  if (!viewer) throw new Unauthorized("log in to try an app out");
-  if (!canPreview(viewer.caller.member)) throw new Forbidden("operators run apps as they are deployed");
+  if (!viewer) throw new Unauthorized("log in to preview an app");
+  if (!canPreview(viewer.caller.member)) throw new Forbidden("operators may only run deployed apps");
   // A token for an app may run only what the app's policy allows, and no other code.
   requireScope(viewer.caller.identity, { domain: "jobs", action: "run" }, undefined);
   const triggerable = {
@@ -171,7 +171,7 @@ async function createPublisherContext(
   const member = identity && (await resolveMember(ctx.app, identity, workspace));
   if (!identity || !member || member.disabled) {
     throw new BadRequest(
-      `whoever deployed the app is not an active member of workspace ${workspace} any more: deploy it again`,
+      `the user who deployed the app is no longer an active member of workspace ${workspace}: deploy it again`,
     );
   }
   return { ...ctx, caller: { identity, member } };
@@ -232,7 +232,7 @@ async function createInlineSubmission(
   const stored =
     app && findInlineScript((await getNewestVersion(viewer.app.db.read, app)).version.value, given.content);
   if (!stored && (viewer !== runner || !canPreview(viewer.caller.member))) {
-    throw new Forbidden("the app holds no inline script with this content");
+    throw new Forbidden("the app has no inline script with this content");
   }
   const script = stored ?? given;
   const language = LANGUAGES.find((offered) => offered === script.language);

@@ -38,7 +38,7 @@ const common = {
 async function requireActiveConfig({ app }: Context, place: CapturePlace): Promise<CaptureConfig> {
   const config = await findActiveConfig(app, place);
   if (config) return config;
-  throw new NotFound(`nobody captures requests here now: set or ping the ${place.trigger_kind} config`);
+  throw new NotFound(`no capture is active here: set or ping the ${place.trigger_kind} config`);
 }
 
 const stored = () => new Response(null, { status: 204 });

@@ -25,7 +25,7 @@ const MESSAGE_SCRIPT = `export async function main(
     body: JSON.stringify({ channel, text }),
   });
   const answer = await response.json();
-  if (answer.ok !== true) throw new Error("the chat refuses the message: " + answer.error);
+  if (answer.ok !== true) throw new Error("the chat rejected the message: " + answer.error);
   return { channel: answer.channel, ts: answer.ts };
 }
 `;

@@ -76,14 +76,13 @@ async function parseRouteBody<B extends RouteBody>(ctx: WorkspaceContext, body: 
   await requireValidSecrets(ctx, body);
   const { static_asset_config, is_static_website, script_path, is_flow } = body;
   if (!static_asset_config) {
-    if (is_static_website)
-      throw new BadRequest("`static_asset_config` is missing: it says where the files are");
+    if (is_static_website) throw new BadRequest("`static_asset_config` is missing: it locates the files");
     await requireTarget(ctx, toTarget(script_path, is_flow));
     return { ...body, route_path };
   }
-  if (body.http_method !== "get") throw new BadRequest("`http_method`: files are served to `get` alone");
+  if (body.http_method !== "get") throw new BadRequest("`http_method`: files are only served to `get`");
   if (is_static_website && route_path.includes("*")) {
-    throw new BadRequest("`route_path`: a website has all that is below its place, without `*`");
+    throw new BadRequest("`route_path`: a website serves everything below its path, so leave `*` out");
   }
   const s3 = static_asset_config.s3.replace(/\/+$/, "");
   if (s3 !== "" || !is_static_website) parseFileKey(s3);

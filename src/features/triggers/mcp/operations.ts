@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 
-/** JSON-RPC 2.0. */
+/** A message of JSON-RPC 2.0. */
 const Message = z.looseObject({
   jsonrpc: z.literal("2.0"),
   id: z.union([z.string(), z.number()]).optional(),

@@ -54,8 +54,7 @@ const toolKey = ({ kind, path }: ToolTarget) => `${path} ${kind}`;
 
 function parseCursor(cursor: string): string {
   const key = Buffer.from(cursor, "base64url").toString();
-  if (!/ (script|flow)$/.test(key))
-    throw new BadRequest("the cursor is not one that a list of tools returned");
+  if (!/ (script|flow)$/.test(key)) throw new BadRequest("the cursor was not returned by a list of tools");
   return key;
 }
 

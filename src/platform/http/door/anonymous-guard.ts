@@ -32,7 +32,10 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
     const wait = anonymous.count(getCallerAddress(request));
     if (wait === undefined) return undefined;
     app.meters.refused.anonymous++;
-    return new TooManyRequests(`too many calls without credentials from here: try again in ${wait} s`, wait);
+    return new TooManyRequests(
+      `too many calls without credentials from this address: try again in ${wait} s`,
+      wait,
+    );
   }
 
   /**
@@ -44,7 +47,10 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
     const wait = failures.count(getCallerAddress(request));
     if (wait === undefined) return;
     if (delayed >= MAX_DELAYED_ANSWERS) {
-      throw new TooManyRequests(`too many refused credentials from here: try again in ${wait} s`, wait);
+      throw new TooManyRequests(
+        `too many invalid credentials from this address: try again in ${wait} s`,
+        wait,
+      );
     }
     delayed++;
     await sleep(DELAY_MS);
@@ -70,7 +76,7 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
           if (error) throw error;
         }
         if (ownPagesOnly && isCrossSite(request, site)) {
-          throw new Forbidden("this call may not come from a page of another site");
+          throw new Forbidden("this call is not allowed from a page of another site");
         }
       };
     },

@@ -23,7 +23,7 @@ export function readCertificate({
 }: Pick<Config, "tls_cert" | "tls_key">): Certificate | undefined {
   if (tls_cert === undefined && tls_key === undefined) return undefined;
   if (tls_cert === undefined || tls_key === undefined) {
-    throw new BadRequest("https takes a certificate and its key: give both --tls-cert and --tls-key");
+    throw new BadRequest("HTTPS needs a certificate and its key: give both --tls-cert and --tls-key");
   }
   const cert = readPem(tls_cert, "certificate");
   const key = readPem(tls_key, "private key");
@@ -47,7 +47,7 @@ function readPem(path: string, what: string): string {
     throw new BadRequest(`the ${what} cannot be read: ${(cause as Error).message}`, { cause });
   }
   if (/^-----BEGIN [A-Z ]+-----/m.test(text)) return text;
-  throw new BadRequest(`${path} holds no ${what} in PEM (RFC 7468)`);
+  throw new BadRequest(`${path} contains no ${what} in PEM (RFC 7468)`);
 }
 
 /** Polling interval of the files, which are a few kilobytes. */

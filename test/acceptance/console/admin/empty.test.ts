@@ -42,7 +42,7 @@ beforeAll(async () => {
   }
 });
 
-test("an empty page says what it is for, offers the next step, and its command works", async () => {
+test("an empty page explains its purpose and offers the next step, and its command works", async () => {
   const commands: string[] = [];
   await using seen = await site.visit({ token: tokens.eve! });
   for (const [address, [title, step]] of Object.entries(EMPTY)) {

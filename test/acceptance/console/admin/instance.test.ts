@@ -126,7 +126,7 @@ test("git sync settings of other clients are edited, and their other settings st
   });
 }, 60_000);
 
-test("how the server is, how large its database has become, and what is in the way", async () => {
+test("the state of the server, the size of its database, and problems", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/instance");

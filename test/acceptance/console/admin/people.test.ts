@@ -222,7 +222,7 @@ const ROLES = {
 };
 
 for (const [who, role] of Object.entries(ROLES)) {
-  test(`${who} sees only what they may: no page of theirs is refused anything`, async () => {
+  test(`${who} sees only what they may: none of their pages makes a call that is refused`, async () => {
     const token = await createMember(who, role);
     const group = `planners_${who}`;
     await site.filled.ask("POST", "/w/acme/groups/create", { name: group });

@@ -92,7 +92,7 @@ async function listMenu(page: Page, of: string): Promise<string[]> {
 
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).innerText();
 
-test("pages of admins tell others for whom they are", async () => {
+test("pages for admins tell other users for whom they are", async () => {
   for (const who of ["mia", "olga"] as const) {
     await using seen = await visitAs(who);
     for (const address of ["webhooks", "webhooks/01a21aaf-c492-70c4-b8b8-7494767a3178", "audit"]) {

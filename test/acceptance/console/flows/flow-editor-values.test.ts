@@ -26,7 +26,7 @@ const part = (page: Page, name: string) =>
 const ORDERS =
   "export const main = () => ({ orders: [{ total: 40, from: { city: 'Ulm' } }, { total: 60 }] })";
 
-test("results stand on the cards and in the panel, and are pinned from there", async () => {
+test("results are shown on the cards and in the panel, and pinned from there", async () => {
   const path = "f/finance/results";
   const loop = {
     id: "each",
@@ -63,7 +63,7 @@ test("results stand on the cards and in the panel, and are pinned from there", a
   await page.locator('.step[data-step="read"]', { hasText: "pinned result" }).waitFor();
 }, 60_000);
 
-test("what stands in results, variables and resources are picked, by search too", async () => {
+test("values of results, variables and resources are picked, also by search", async () => {
   const path = "f/finance/picked";
   await deploy(path, [
     code("read", ORDERS),
@@ -108,7 +108,7 @@ test("what stands in results, variables and resources are picked, by search too"
   expect(await page.content()).not.toContain("s3cret");
 }, 60_000);
 
-test("a repaired step is deployed, and the run that failed goes on from there with its arguments", async () => {
+test("a repaired step is deployed, and the failed run continues from there with its arguments", async () => {
   const path = "f/finance/goes_on";
   const broken = "export const main = (orders: object[]) => { throw new Error(`no ${orders.length}`) }";
   await deploy(path, [code("read", ORDERS), code("count", broken, { orders: js("results.read.orders") })]);

@@ -87,7 +87,7 @@ test("dragging zooms into a time range, and its chip resets it", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("runs are narrowed by time, outcome and what started them, each a step back", async () => {
+test("runs are filtered by time, outcome and trigger, and Back undoes each filter", async () => {
   const cancelled = await site.filled.ask(
     "POST",
     "/w/acme/jobs/run/p/u/ann/hello?scheduled_in_secs=5000",
@@ -131,7 +131,7 @@ test("runs are narrowed by time, outcome and what started them, each a step back
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a search that takes too long says how far it came, and goes on from there", async () => {
+test("a search that takes too long shows how far it got, and continues from there", async () => {
   const early = await site.filled.run("u/ann/hello", { name: "early" });
   await using seen = await site.visit();
   const { page } = seen;

@@ -121,7 +121,7 @@ test("e-mail, secret, date, resource, one-of, nested lists, files, choices and o
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a reload and a way back keep what was typed, and no secret", async () => {
+test("a reload and the Back button keep the input, except secrets", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   const mail = page.getByRole("textbox", { name: "mail" });

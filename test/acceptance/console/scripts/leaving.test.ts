@@ -53,7 +53,7 @@ test("Back and Forward ask before they discard a form", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("Back pressed twice, before the browser has gone, asks once about where it leads", async () => {
+test("Back pressed twice, before the browser has navigated, asks for confirmation once", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/runs");

@@ -155,7 +155,7 @@ test("a discarded draft is gone, including the text typed last", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a draft over an archived script is discarded without it, and says so", async () => {
+test("a draft at the path of an archived script says so, and is discarded without restoring the script", async () => {
   const path = "u/ann/shelved";
   await site.filled.script(path, "export const main = () => 1;");
   await site.filled.ask("POST", `/w/acme/scripts/archive/p/${path}`);

@@ -4,7 +4,7 @@ import { useSite } from "../site.ts";
 
 const site = useSite();
 
-test("what ran before hundreds of other runs is shown with its outcome, and a planned run is none", async () => {
+test("a script that ran before hundreds of other runs is shown with its outcome, and a planned run does not count", async () => {
   const { ask, script, run } = site.filled;
   await script("u/ann/rare", "export const main = () => { throw new Error('no'); };", {
     summary: "Rarely run",
@@ -68,7 +68,7 @@ test("the palette finds apps and words of runs, what begins with the text first"
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("an address of nothing says what is not there", async () => {
+test("an address of a missing item names it", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acmee/runs");

@@ -7,7 +7,7 @@ import { useSite } from "../site.ts";
 
 const site = useSite();
 
-test("a wrong password is told as such, and too many with the time to wait", async () => {
+test("a wrong password is reported as such, and too many with the time to wait", async () => {
   await using seen = await visit(site.browser, site.serving.url);
   const { page } = seen;
   await seen.open("login");
@@ -28,7 +28,7 @@ test("a wrong password is told as such, and too many with the time to wait", asy
   let status = 400;
   for (let nth = 0; status === 400 && nth < 50; nth++) status = await enter(`wrong password ${nth}`);
   expect(status).toBe(429);
-  await alert.getByText(/^too many wrong passwords from here: try again in \d+ s$/).waitFor();
+  await alert.getByText(/^too many wrong passwords from this address: try again in \d+ s$/).waitFor();
   seen.wrongs.splice(
     0,
     seen.wrongs.length,

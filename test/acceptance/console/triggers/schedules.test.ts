@@ -210,7 +210,7 @@ test("a schedule is not run before a time, tries again, and names handlers for e
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a reload asks before it discards what was chosen or typed, and not after it is saved", async () => {
+test("a reload asks before it discards changes, and not after they are saved", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/schedules/new");

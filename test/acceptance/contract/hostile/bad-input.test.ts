@@ -80,7 +80,7 @@ describe("a rejected call", () => {
       { ...script, language: "cobol" },
       400,
       "InvalidInput",
-      '"cobol" is not offered',
+      '"cobol" is not supported',
     ],
     ["a bad path", "POST", CREATE, { ...script, path: "x" }, 400, "BadRequest", '"x" is not a path'],
     ["a query field of the wrong type", "POST", `${RUN}?timeout=soon`, {}, 400, "InvalidInput", "`timeout`"],

@@ -52,7 +52,7 @@ test("other requests are served while they run, and each is evaluated once", asy
   expect(answers).toBeGreaterThan(50);
 }, 60_000);
 
-test("a run that has used up its limit fails, and says where", async () => {
+test("a run that has used up its limit fails, with the position", async () => {
   expect(await run([hostile(30)])).toMatchObject({
     error: {
       name: "ExpressionError",

@@ -89,7 +89,7 @@ test("arguments of a wrong type are reported before a job is created", async () 
   expect(await run("n=12345678901234567890", "on=null")).toEqual([expect.any(Number), null, [], {}]);
 }, 60_000);
 
-test("a syntax error is told by file, line and column", async () => {
+test("a syntax error is reported with file, line and column", async () => {
   await place.file("broken.ts", "export function main() {\n  return 1 +;\n}\n");
   const { code, err } = await place.svc(["run", "broken.ts", "--no-log"]);
   expect({ code, err }).toEqual({

@@ -31,7 +31,7 @@ test("five questions on a terminal, and a server runs with the answers", async (
   await session.sees("must be an address and a port");
   using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   session.types(`${"\b".repeat(7)}127.0.0.1:${taken.port}${ENTER}`);
-  await session.sees(`127.0.0.1:${taken.port} is taken; 127.0.0.1:`);
+  await session.sees(`127.0.0.1:${taken.port} is in use; 127.0.0.1:`);
   await session.sees(" is free");
   session.types(`${"\b".repeat(15)}127.0.0.1:0${ENTER}`);
   await session.sees("E-mail of the admin");
@@ -118,7 +118,7 @@ test("errors are reported before anything is written, with a remedy", async () =
   using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const cases: [words: string[], error: string][] = [
     [["--listen", "here"], "--listen here: must be an address and a port\nhint: such as 127.0.0.1:8000"],
-    [["--listen", `127.0.0.1:${taken.port}`], `127.0.0.1:${taken.port} is taken; 127.0.0.1:`],
+    [["--listen", `127.0.0.1:${taken.port}`], `127.0.0.1:${taken.port} is in use; 127.0.0.1:`],
     [["--listen", "0", "--email", "ann"], '--email: "ann" is not an e-mail address'],
     [["--listen", "0", "--workspace", "a b"], '--workspace: "a b" cannot be a workspace id'],
   ];

@@ -41,7 +41,7 @@ test("status and stop work on the server of the data directory, and serve rememb
   using again = start(place, ["serve"]);
   expect(await again.says("svc listens on")).toContain(made.url);
   expect((await place.svc(["config", "get", "port"])).out.trim()).toBe(new URL(made.url).port);
-  expect((await place.svc(["doctor"])).out).toContain(`${new URL(made.url).port} on 127.0.0.1 is taken`);
+  expect((await place.svc(["doctor"])).out).toContain(`${new URL(made.url).port} on 127.0.0.1 is in use`);
   await place.svc(["stop"]);
 
   // A login at this address is not a login at a server that has stopped.

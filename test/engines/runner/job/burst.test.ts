@@ -146,7 +146,7 @@ test("runs that were answered when the first is canceled do not run again", asyn
   expect(await inOrder()).toEqual(NUMBERS);
 });
 
-test("a run that is stopped while it is prepared does not begin", async () => {
+test("a run that is canceled while it is prepared does not start", async () => {
   await warmUp(one);
   const stop = new StopRequest();
   stop.abort();
@@ -156,7 +156,7 @@ test("a run that is stopped while it is prepared does not begin", async () => {
   expect(begun).toEqual([0]);
 });
 
-test("a run that answers for the server's recall takes no run from those behind it", async () => {
+test("a run that answers when the server takes prefetched runs back takes none of those behind it", async () => {
   await warmUp(one);
   const outcomes = await burst(one, { 0: "recalled" });
   expect(kinds(outcomes)).toEqual(NUMBERS.map(() => "success"));

@@ -67,7 +67,7 @@ test.each([
   ["add", "script/u/ann/x", { owner: "f/data" }, 400, "neither a user nor a group"],
   ["add", "script/u/ann/x", {}, 400, "`owner`"],
   ["add", "script/u/ann/x", { owner: "u/bob", write: "yes" }, 400, "`write`"],
-  ["remove", "script/u/ann/x", { owner: "g/team" }, 400, "g/team has no entry of script u/ann/x"],
+  ["remove", "script/u/ann/x", { owner: "g/team" }, 400, "g/team has no grant of script u/ann/x"],
   ["add", "script/u/ann/none", { owner: "u/bob" }, 404, "script u/ann/none"],
   ["add", "flow/u/ann/x", { owner: "u/bob" }, 404, "flow u/ann/x"],
   ["add", "folder/none", { owner: "u/bob" }, 404, "folder none"],

@@ -63,14 +63,14 @@ test("the explanation agrees with what the server allows", async () => {
   }
 });
 
-test("who may not read an item gets 404", async () => {
+test("users who may not read an item get 404", async () => {
   expect((await as.dan!("GET", "/w/acme/acls/explain/script/f/data/x")).status).toBe(404);
   expect((await as.ann!("GET", "/w/acme/acls/explain/script/f/data/none")).status).toBe(404);
   expect((await as.ann!("GET", "/w/acme/acls/explain/nothing/f/data/x")).status).toBe(400);
   expect((await as.ann!("GET", "/w/acme/acls/explain/group_/team")).status).toBe(400);
 });
 
-test("a folder is explained as what is in it", async () => {
+test("rights on a folder are explained like those on the items in it", async () => {
   const rights = (await explain("ann", "folder/data")).map(({ username, right }) => [username, right]);
   expect(Object.fromEntries(rights)).toEqual({ admin: "owner", ann: "owner", bob: "write", eve: "read" });
 });

@@ -146,7 +146,7 @@ describe("a folder", () => {
     const again = await post("cid", "create", { name: "left" });
     expect([again.status, again.text]).toEqual([
       403,
-      expect.stringContaining("an admin has to make the folder"),
+      expect.stringContaining("an admin must create the folder"),
     ]);
     await expectOk(post("admin", "create", { name: "left", owners: ["u/cid"] }));
     expect((await as.cid!("GET", "/w/acme/variables/get/f/left/x")).status).toBe(200);

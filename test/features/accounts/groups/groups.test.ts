@@ -87,7 +87,7 @@ describe("a group", () => {
     const answer = await post("cid", "create", { name });
     expect([answer.status, answer.text]).toEqual([
       403,
-      expect.stringContaining("an admin has to create the group"),
+      expect.stringContaining("an admin must create the group"),
     ]);
     await expectOk(post("admin", "create", { name }));
   });

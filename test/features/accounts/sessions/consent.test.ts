@@ -30,7 +30,7 @@ const runAs = async (email: string, name: string) => {
   return admin("POST", `/w/acme/jobs/run_wait_result/p/u/admin/${name}`, {});
 };
 
-describe("an admin of a workspace who adds somebody", () => {
+describe("an admin of a workspace who adds a user", () => {
   test.each([
     ["an account", false],
     ["a super admin", true],

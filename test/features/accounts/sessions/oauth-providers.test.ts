@@ -43,19 +43,19 @@ test.each([
     "an endless description",
     "/openid-configuration",
     { body: "x".repeat(1_100_000) },
-    /sends more than 1000000 bytes/,
+    /sent more than 1000000 bytes/,
   ],
   [
     "redirects in a circle",
     "/openid-configuration",
     { status: 302, headers: { location: "/x/openid-configuration" } },
-    /redirects more than 3 times/,
+    /redirected more than 3 times/,
   ],
   [
     "a way to plain http elsewhere",
     "/openid-configuration",
     { status: 302, headers: { location: "http://192.0.2.1/" } },
-    /must be called by https/,
+    /must be called over HTTPS/,
   ],
 ] as const)("%s: the login does not begin", async (_, at, trouble, expected) => {
   await using t = await startOAuthTest();
@@ -81,7 +81,7 @@ test.each([
     "a failure",
     "/token",
     { status: 500, body: JSON.stringify({ error: "server_error" }) },
-    /fails \(status 500\)/,
+    /failed \(status 500\)/,
   ],
   [
     "a redirect of the code",

@@ -134,7 +134,7 @@ test("a restricted token creates none with more scopes, not even for others", as
   await create({ scopes: ["variables:read:u/admin/a"] }, narrow);
 });
 
-test("scopes are of nouns that there are; those of tokens there are already are left alone", async () => {
+test("scopes must name existing domains; those of existing tokens are not changed", async () => {
   const refused = await ask("POST", "/users/tokens/create", { scopes: ["variable:read"] });
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("there are no variable")]);
   expect(refused.text).toContain("tokens/list/scopes");

@@ -124,7 +124,7 @@ describe("across servers", () => {
   }, 60_000);
 
   test.skipIf(!postgres)(
-    "of several that look at once, one tells",
+    "of several servers that check at once, one sends the event",
     async () => {
       const database = await createDatabase(postgres!, "migrated");
       const options = { database_url: database.url, allowed_targets: "127.0.0.1", secret_key: "of both" };

@@ -246,7 +246,7 @@ describe("the cap on the age of tokens", () => {
     const refused = await ask("POST", "/users/tokens/create", { expiration: inDays(2) });
     expect([refused.status, refused.text]).toEqual([
       400,
-      expect.stringContaining("tokens of this instance hold 86400 seconds at most"),
+      expect.stringContaining("tokens of this instance are valid for at most 86400 seconds"),
     ]);
     await create({ expiration: inDays(0.9) });
     await create({});

@@ -37,7 +37,7 @@ describe("guessing passwords", () => {
 });
 
 /** The rules by themselves: who sends from where is made up, and time stands until it is moved. */
-describe("what is left to guess", () => {
+describe("guessing of passwords and usernames", () => {
   const ANN = "ann@example.org";
   const from = (address: string, device?: string): LoginOrigin => ({ address, device });
 

@@ -97,7 +97,7 @@ test("a changed password or login type ends sessions; removed users lose their p
   expect(await db.read.select().from(oauthLogins)).toEqual([kept]);
 });
 
-describe("a list that cannot be is refused as a whole", () => {
+describe("an invalid list is rejected as a whole", () => {
   test.each([
     ["with a user twice", (list: any[]) => [...list, { ...list[0], email: "ROOT@example.org" }], "twice"],
     [

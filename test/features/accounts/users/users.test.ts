@@ -100,7 +100,7 @@ describe("logging in", () => {
     expect((await nobody("POST", "/auth/logout")).status).toBe(200);
   });
 
-  test("tells whether it is the first login of the account", async () => {
+  test("says whether it is the first login of the account", async () => {
     await server.user("faye");
     const first = (await login("faye@example.org", "faye-password")).headers.getSetCookie();
     const said = first.find((cookie) => cookie.startsWith("first_time="))!;

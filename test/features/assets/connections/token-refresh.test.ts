@@ -148,7 +148,7 @@ test.concurrent("a failed refresh is stored and shown, is not repeated immediate
   advanceClock(t, 3590);
   expect((await readToken(admin.ask)).json()).toBe(tokens.access_token);
   const said =
-    "house: the token cannot be refreshed: the provider answers invalid_grant: revoked by its owner";
+    "house: the token cannot be refreshed: the provider answered invalid_grant: revoked by its owner";
   expect(await list()).toMatchObject({ refresh_error: said, is_expired: false });
 
   advanceClock(t, 60);

@@ -31,7 +31,7 @@ describe("a reference", () => {
     expect(args).toEqual({ x: given });
   });
 
-  test("is found in any JSON notation", async () => {
+  test("is recognized with any JSON escapes", async () => {
     const { result } = await run("u/admin/echo", String.raw`{"x":"\u0024var:u/admin/region"}`);
     expect(result).toBe("eu-1");
   });
@@ -73,15 +73,15 @@ describe("a reference", () => {
 
   const refused: [what: string, given: unknown, message: string[], who: "admin" | "dev"][] = [
     [
-      "that leads nowhere",
+      "that does not exist",
       { db: [{ p: "$var:u/admin/nope" }] },
       ["argument x.db[0].p: $var:u/admin/nope"],
       "admin",
     ],
-    ["to no resource", "$res:u/admin/nope", ["argument x: $res:u/admin/nope", "leads nowhere"], "admin"],
+    ["to no resource", "$res:u/admin/nope", ["argument x: $res:u/admin/nope", "cannot be resolved"], "admin"],
     ["to what the runner may not read", "$var:u/admin/secret", ["argument x: $var:u/admin/secret"], "dev"],
     [
-      "to a resource that leads nowhere",
+      "to a resource that does not exist",
       "$res:u/admin/dangling",
       ["argument x: resource u/admin/dangling: $var:u/admin/gone"],
       "admin",
@@ -95,7 +95,7 @@ describe("a reference", () => {
     [
       "to what is not encrypted",
       "$encrypted:nonsense",
-      ["argument x: $encrypted:…", "not by this service"],
+      ["argument x: $encrypted:…", "not encrypted by this service"],
       "admin",
     ],
   ];
@@ -232,6 +232,6 @@ describe("a flow", () => {
     const again = await run("u/admin/echo", { x: job.args.x });
     expect(again.result).toBe(SECRET);
     const stolen = await run("u/dev/echo", { x: job.args.x }, dev);
-    expect(stolen.result.error.message).toContain("encrypted for somebody else than dev@example.org");
+    expect(stolen.result.error.message).toContain("not encrypted by this service for dev@example.org");
   });
 });

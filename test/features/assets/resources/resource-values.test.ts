@@ -58,11 +58,11 @@ describe("references", () => {
 
   test("that are unreadable for the caller, or dangling, are rejected by name", async () => {
     const cases: [path: string, value: unknown, status: number, says: string][] = [
-      ["u/dev/r1", ["$var:u/dev2/hidden"], 400, "resource u/dev/r1: $var:u/dev2/hidden leads nowhere"],
-      ["u/dev/r2", { a: "$var:u/dev/none" }, 400, "$var:u/dev/none leads nowhere"],
-      ["u/dev/r3", { a: "$res:u/dev/none" }, 400, "$res:u/dev/none leads nowhere"],
+      ["u/dev/r1", ["$var:u/dev2/hidden"], 400, "resource u/dev/r1: $var:u/dev2/hidden cannot be resolved"],
+      ["u/dev/r2", { a: "$var:u/dev/none" }, 400, "$var:u/dev/none cannot be resolved"],
+      ["u/dev/r3", { a: "$res:u/dev/none" }, 400, "$res:u/dev/none cannot be resolved"],
       ["u/dev/r4", { a: { b: "$res:u/dev/r4" } }, 400, "in a circle: u/dev/r4 → u/dev/r4"],
-      ["u/dev/r5", ["$res:u/dev/r6"], 400, "$res:u/dev/r6 leads nowhere"],
+      ["u/dev/r5", ["$res:u/dev/r6"], 400, "$res:u/dev/r6 cannot be resolved"],
       ["u/dev/r6", ["$res:u/dev/r5"], 400, "in a circle: u/dev/r6 → u/dev/r5 → u/dev/r6"],
       ["u/dev/r7", new Array(1001).fill("$var:u/dev/plain"), 400, "more than 1000 references"],
     ];
@@ -78,7 +78,7 @@ describe("references", () => {
     for (let n = 1; n <= 21; n++) await expectOk(create(`u/dev/chain${n}`, [`$res:u/dev/chain${n + 1}`]));
     await expectOk(create("u/dev/chain22", "end"));
     expect((await getInterpolatedValue("u/dev/chain3")).text).toContain("end");
-    expect((await getInterpolatedValue("u/dev/chain1")).text).toContain("more than 20 resources");
+    expect((await getInterpolatedValue("u/dev/chain1")).text).toContain("more than 20 nested resources");
     // Each holds the next one ten times: a thousand million in all.
     for (let n = 1; n <= 9; n++)
       await expectOk(create(`u/dev/bomb${n}`, Array(10).fill(`$res:u/dev/bomb${n + 1}`)));

@@ -117,7 +117,7 @@ describe("a folder of the server", () => {
   test("reports conflicting files", async () => {
     await upload("way/file", "x");
     const cases: [key: string, says: string][] = [
-      ["way/file/below", "goes through what is a file already"],
+      ["way/file/below", "is below a file, which is not a folder"],
       ["way", "is a folder"],
       [`way/${"x".repeat(256)}`, "longer than 255 bytes"],
     ];

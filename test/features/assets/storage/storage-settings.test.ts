@@ -77,7 +77,7 @@ describe("access to the storage", () => {
     expect((await upload(as.dev!, { s3_resource_path: "u/admin/bucket" })).status).toBe(404);
     expect((await upload(as.dev!, { s3_resource_path: "u/dev/none" })).status).toBe(404);
     expect((await upload(as.dev!, { resource_type: "azure_blob" })).text).toContain(
-      '"azure_blob" is not offered',
+      '"azure_blob" is not supported',
     );
     expect((await upload(as.dev!, { storage: "none" })).text).toContain('no storage called "none"');
     const reads = (await as.admin!("GET", "/w/acme/audit/list?operation=variables.decrypt_secret")).json();
@@ -174,13 +174,13 @@ describe("the setting of a workspace", () => {
     const cases: [settings: object, says: string][] = [
       [
         { type: "AzureBlobStorage", azure_blob_resource_path: "u/admin/x" },
-        '"AzureBlobStorage" is not offered',
+        '"AzureBlobStorage" is not supported',
       ],
       [{ type: "AzureWorkloadIdentity" }, "use one of FilesystemStorage, S3Storage"],
       [s3(), "`s3_resource_path` is missing"],
-      [s3("u/admin/nobucket"), "resource u/admin/nobucket does not say where a bucket is"],
-      [s3("u/admin/foreign"), "may refer to what is below u/admin/ alone, not to u/dev/secret"],
-      [s3("u/admin/dangling"), "$var:u/admin/none leads nowhere"],
+      [s3("u/admin/nobucket"), "resource u/admin/nobucket does not identify a bucket"],
+      [s3("u/admin/foreign"), "may only refer to items below u/admin/, not to u/dev/secret"],
+      [s3("u/admin/dangling"), "$var:u/admin/none cannot be resolved"],
       [
         { type: "FilesystemStorage", secondary_storage: { "a/b": { type: "FilesystemStorage" } } },
         '"a/b" cannot name',
@@ -201,7 +201,7 @@ describe("the setting of a workspace", () => {
     const broken: [name: string, change: object, status: number, says: string][] = [
       ["off", { endPoint: "127.0.0.1:1" }, 503, "bucket files at http://127.0.0.1:1 cannot be used now"],
       ["nobucket", { bucket: "nobody" }, 400, "bucket nobody at"],
-      ["nokey", { accessKey: "wrong-key" }, 400, "refuses the keys"],
+      ["nokey", { accessKey: "wrong-key" }, 400, "rejected the keys"],
     ];
     for (const [name, change, status, says] of broken) {
       const s3_resource_path = `u/dev/${name}`;

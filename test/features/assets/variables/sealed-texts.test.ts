@@ -121,7 +121,7 @@ test("values encrypted by `variables/encrypt` stay readable in schedules, trigge
   expect(await resultOf("f/u/admin/static")).toBe(REVERSED_SECRET);
   expect(await resultOf("p/u/admin/of_resource", { r: "$res:u/admin/holds" })).toBe(REVERSED_SECRET);
   expect(await resultOf("p/u/admin/tell", { x })).toMatchObject({
-    error: { message: expect.stringContaining("was encrypted for somebody else") },
+    error: { message: expect.stringContaining("was not encrypted by this service") },
   });
 });
 

@@ -256,7 +256,7 @@ test("an app whose publisher has left the workspace runs nothing", async () => {
   const refused = await execute(nobody, { ...BUTTON, args: {} });
   expect([refused.status, refused.text]).toEqual([
     400,
-    expect.stringContaining("whoever deployed the app is not an active member"),
+    expect.stringContaining("the user who deployed the app is no longer an active member"),
   ]);
 });
 

@@ -91,14 +91,14 @@ test("expressions that backtracking would make slow are read as quickly as other
   expect(await took(`results${" ".repeat(9_000)}!`)).toBeLessThan(10 * plain + 1_000);
 });
 
-test("nothing is said of a constant value that looks like an expression", async () => {
+test("no problem is reported for a constant value that looks like an expression", async () => {
   const input_transforms = { x: { type: "static", value: { expr: "results.zzz" } } };
   expect(
     await listProblems([{ id: "a", value: { type: "script", path: "u/admin/x", input_transforms } }]),
   ).toEqual([]);
 });
 
-test("problems of fields are told in words", async () => {
+test("problems of fields are described in words", async () => {
   const told = await listProblems([
     { id: "a", value: { type: "other" } },
     { id: "b", value: { type: "flow" } },

@@ -92,7 +92,7 @@ const FAILS: [name: string, value: object, step: string | undefined, says: strin
     "a language that is not known",
     { modules: [scriptStep("a", { language: "cobol" })] },
     "a",
-    '"cobol" is not offered',
+    '"cobol" is not supported',
   ],
   ["an empty script", { modules: [scriptStep("a", { content: " \n" })] }, "a", "`content`"],
   [

@@ -105,7 +105,7 @@ describe("a draft", () => {
     expect("draft" in (await moved())).toBe(false);
   });
 
-  test("that was saved elsewhere since it was read is not replaced by a save that says what it is based on", async () => {
+  test("that was saved elsewhere since it was read is not replaced by a save that names its base", async () => {
     await make("u/ann/twice");
     const from = (replaces: string | null, value: unknown) =>
       ann("POST", "/w/acme/drafts/create", { path: "u/ann/twice", typ: "flow", value, replaces });

@@ -95,8 +95,8 @@ describe("a license", () => {
       [`${head}.${longer}.${signature}`, "was not signed with the key that this instance trusts"],
       [unsigned, "this is not a license"],
       ["nonsense", "this is not a license"],
-      [await sign({ sub: "Acme" }, "JWT"), "a signed token, but no license"],
-      [await sign({ sub: "Acme" }, "svc-license+jwt"), "the license lacks something: value field `jti`"],
+      [await sign({ sub: "Acme" }, "JWT"), "a signed token, but not a license"],
+      [await sign({ sub: "Acme" }, "svc-license+jwt"), "the license is incomplete: value field `jti`"],
       [await issue(-31), "license lic-1 of Acme ended at"],
     ];
     for (const [license_key, text] of cases) {
@@ -196,7 +196,7 @@ describe("renewal", () => {
     [
       "a refusal",
       () => new Response("no", { status: 402 }),
-      "issued no new license: it answers with status 402",
+      "issued no new license: it answered with status 402",
     ],
     ["an older license", async () => new Response(await issue(10)), "the answer is not a newer license"],
     ["nonsense", () => new Response("<html>"), "this is not a license"],
@@ -210,7 +210,7 @@ describe("renewal", () => {
 
   test("needs a URL", async () => {
     await set("license_key", await issue(20));
-    expectRefused(await post("renew_license_key"), "does not say where it is renewed");
+    expectRefused(await post("renew_license_key"), "has no renewal address");
     expectRefused(await post("customer_portal"), "names no customer portal");
     const portal_url = "https://licenses.example.org/acme";
     await set("license_key", await issue(20, { portal_url }));
@@ -233,7 +233,7 @@ describe("renewal", () => {
     expect(place.asked).toHaveLength(1);
     const [alert] = (await expectOk(ask("GET", "/settings/critical_alerts?acknowledged=false"))).json();
     expect(alert.kind).toBe("license_renewal_failed");
-    expect(alert.message).toContain("answers with status 503");
+    expect(alert.message).toContain("answered with status 503");
     open = true;
     await later(16.5, () => renewLicenseIfDue(app));
     expect(place.asked).toHaveLength(2);

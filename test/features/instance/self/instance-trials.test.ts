@@ -58,8 +58,8 @@ describe("test_object_storage_config", () => {
       ],
       [{ ...s3(), bucket: undefined, type: "S3" }, "body field `bucket`"],
       [{ ...s3(), access_key: undefined }, "body field `accessKey`"],
-      [{ type: "Gopher" }, '"Gopher" is not offered; use one of S3, FilesystemStorage'],
-      [{}, "is not offered"],
+      [{ type: "Gopher" }, '"Gopher" is not supported; use one of S3, FilesystemStorage'],
+      [{}, "is not supported"],
     ];
     for (const [config, text] of cases) {
       const answer = await trial(config);
@@ -135,7 +135,7 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
     const at = `http://127.0.0.1:${place.port}`;
     expect((await trial(`${at}/good`)).text).toContain("identity provider https://idp.example.org");
     expect((await trial(`${at}/page`)).text).toContain("its root element is html");
-    expect((await trial(`${at}/none`)).text).toContain("answers with status 404");
+    expect((await trial(`${at}/none`)).text).toContain("answered with status 404");
     await place.stop(true);
     expect((await trial(`${at}/good`)).text).toContain("127.0.0.1 cannot be reached");
   });
@@ -285,7 +285,7 @@ describe("send_stats", () => {
     ]);
     expect(taken[0]).not.toContain("example.org");
     status = 500;
-    expect((await send()).text).toContain("does not take them: it answers with status 500");
+    expect((await send()).text).toContain("did not accept them: it answered with status 500");
     await set("stats_url", null);
     expect((await expectOk(send())).text).toStartWith("nothing was sent: there is nobody to send to");
     expect(taken).toHaveLength(2);

@@ -70,7 +70,7 @@ describe("the update check", () => {
     [at("<html>"), "names no version"],
     [at("[]"), "names no version"],
     [at("null"), "names no version"],
-    [at(VERSION, "/gone"), "answers with status 503"],
+    [at(VERSION, "/gone"), "answered with status 503"],
     ["http://127.0.0.1:1", "unknown: "],
   ])("returns %s: %s", async (url, says) => {
     await set(url);

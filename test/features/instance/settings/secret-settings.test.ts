@@ -71,6 +71,6 @@ describe("secrets", () => {
     await expectOk(set("critical_error_channels", [webhook, hook]));
     const [, first, second] = SECRETS.critical_error_channels;
     expect(await get("critical_error_channels")).toEqual([second, first]);
-    expect((await set("jwt_secret", "********")).text).toContain("give the secret itself");
+    expect((await set("jwt_secret", "********")).text).toContain("send the secret itself");
   });
 });

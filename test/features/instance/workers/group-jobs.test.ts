@@ -88,7 +88,7 @@ test.each(["error_handler", "chat"])("the group %s is made by admins alone", asy
   const answer = await author("POST", `/w/${workspace}/groups/create`, { name });
   expect([answer.status, answer.text]).toEqual([
     403,
-    expect.stringContaining("an admin has to create the group"),
+    expect.stringContaining("an admin must create the group"),
   ]);
   await expectOk(as.admin!("POST", `/w/${workspace}/groups/create`, { name }));
 });

@@ -160,7 +160,7 @@ test("any request gets a result or an error, and its job ends", async () => {
   await allJobsEnded();
 }, 120_000);
 
-test("any result gets a response: as JSON, or as its response controls say", async () => {
+test("any result becomes a response: as JSON, or by its response controls", async () => {
   const control = (suffix: string, value: fc.Arbitrary<unknown>) =>
     fc
       .tuple(fc.constantFrom("wm_", "svc_", "windmill_"), value)

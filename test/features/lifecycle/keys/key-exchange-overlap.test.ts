@@ -58,7 +58,7 @@ test.each([
   const answer = await after(hasReadKey, other, () => archive("include_key=true"));
   expect([answer.status, answer.text]).toEqual([
     400,
-    expect.stringContaining("the key of workspace acme was exchanged while its archive was made"),
+    expect.stringContaining("the key of workspace acme was replaced while its archive was being created"),
   ]);
   // Again by itself: nothing of the one refused is left.
   await expectOk(archive("include_key=true"));

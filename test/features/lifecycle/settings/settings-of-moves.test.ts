@@ -86,7 +86,7 @@ test("files of a storage whose resource does not exist fail by its name", async 
   await post("edit_large_file_storage_config", {});
 });
 
-test("what has no effect here is kept, returned and archived until it is removed", async () => {
+test("settings without effect are kept, returned and archived until they are removed", async () => {
   const instance_groups = ["ops", "all of us"];
   const instance_groups_roles = { ops: "admin" };
   const datatable = { datatables: { main: { database: { resource_path: "u/admin/db" } } } };

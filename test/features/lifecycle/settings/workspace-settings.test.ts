@@ -185,7 +185,7 @@ test("members read all settings except the targets of events and errors", async 
   expect((await expectOk(dev("GET", `${BASE}/get_workspace_name`))).text).toBe("acme");
 });
 
-test("settings of a workspace from elsewhere are kept: what clients show, and resources that come later", async () => {
+test("settings of a workspace from another instance are kept, also for resources that are created later", async () => {
   const ai_config = { providers: { openai: { resource_path: "u/kim/later", models: ["one"] } } };
   const git_sync = { repositories: [{ git_repo_resource_path: "$res:u/kim/later" }] };
   const kept = {

@@ -79,7 +79,7 @@ async function furnish(ask: Ask, peer: string): Promise<void> {
   await expectOk(ask("POST", "/w/acme/apps/create", app));
 }
 
-test("routes, public apps, anonymous jobs and messages: closed at once and after a restart, and open again", async () => {
+test("routes, public apps, anonymous jobs and messages are closed at once and after a restart, and open again", async () => {
   const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
   const peer = startPeer();
   const config = { data_dir, allowed_targets: "127.0.0.1" };

@@ -227,9 +227,9 @@ describe("a changed id", () => {
 
   test.each([
     [{ new_id: "points-there" }, "there is a workspace with id points-there already"],
-    [{ new_id: "after" }, "is the id that the workspace has"],
+    [{ new_id: "after" }, "is already the id of the workspace"],
     [{ new_id: "a b" }, '"a b" cannot be a workspace id'],
-    [{ new_id: "global" }, "stands for the whole instance"],
+    [{ new_id: "global" }, "is reserved for the whole instance"],
     [{ new_name: "x" }, "`new_id`"],
     [{ new_id: "fine", new_name: " " }, "`new_name`"],
   ])("is rejected if it is %j", async (body, says) => {
@@ -256,6 +256,9 @@ test("the super admins' workspace can be neither archived nor deleted nor rename
     await root("DELETE", "/workspaces/delete/admins"),
     await root("POST", "/w/admins/workspaces/change_workspace_id", { new_id: "mine" }),
   ]) {
-    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("is the super admins'")]);
+    expect([answer.status, answer.text]).toEqual([
+      400,
+      expect.stringContaining("belongs to the super admins"),
+    ]);
   }
 });

@@ -178,7 +178,7 @@ describe("binary mode", () => {
   });
 });
 
-describe("a sender that asks for permission to deliver", () => {
+describe("a sender that requests permission to deliver", () => {
   const origin = "eventemitter.example.com";
   const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
     fetch(`${server.url}/api/w/acme/${path}`, {

@@ -67,7 +67,7 @@ describe.concurrent("a flow's timeout", () => {
     expect(await run(await push(named, value, row), {}, query)).toMatchObject(timedOut);
   });
 
-  test("stops what runs inside of it", async () => {
+  test("stops the jobs inside of it", async () => {
     const path = await push([forever], {}, { timeout: 1 });
     await run(path);
     const step = await until(async () => {

@@ -10,7 +10,7 @@ setUpResults();
 const resultOf = (id: string, step: string, query = "") =>
   on.ask("GET", `${jobs}/result_by_id/${id}/${step}${query}`);
 
-test("the result of a step is read by its id, as far as it exists", async () => {
+test("the result of a step is read by its id, if it exists", async () => {
   const branch = {
     id: "one",
     value: { type: "branchone", branches: [], default: [script("deep", "export const main = () => 'deep'")] },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => on.stop());
 
-describe("what a script streams", () => {
+describe("the stream of a script", () => {
   const bun = { language: "bun" };
   const python = { language: "python3" };
   const bash = { language: "bash" };

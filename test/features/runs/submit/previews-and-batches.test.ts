@@ -111,7 +111,7 @@ describe("the lock of undeployed code", () => {
   });
 });
 
-describe("many jobs at once", () => {
+describe("many concurrent jobs", () => {
   test("run again with their arguments, changed ones, and the latest version", async () => {
     await deploy(ask, "acme", "u/admin/again", "export const main = (a: number, b: number) => [1, a, b]");
     const first = (await ask("POST", `${jobs}/run/p/u/admin/again`, { a: 1, b: 2 })).text;

@@ -196,7 +196,7 @@ describe("an unavailable secret is the operator's problem", () => {
     expect([answer.status, answer.text]).toEqual([500, expect.stringContaining(`variable ${secret}`)]);
   });
 
-  test("is not base64, where the scheme asks for it", async () => {
+  test("is not base64, where the scheme requires it", async () => {
     const { sign } = SCHEMES.standard_webhooks!;
     const signature = { scheme: "standard_webhooks", secret: "u/admin/secret" };
     await deploy(ask, "acme", "u/admin/no_base64", echo, { signature });

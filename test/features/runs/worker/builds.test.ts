@@ -92,7 +92,7 @@ test("a compiler occupies no slot of jobs, and no more than SVC_BUILDS run", asy
   expect((await ended(last)).result).toBe(4);
 }, 60_000);
 
-test("neither does a package client that resolves or installs what undeployed code imports", async () => {
+test("neither does a package client that resolves or installs imports of undeployed code", async () => {
   const waits = await preview("bun", `import { at } from "held";\nexport const main = () => at;`);
   await until(() => asked === 1, "the resolution");
   expect(await plain()).toBe(1);

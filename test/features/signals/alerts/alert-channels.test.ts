@@ -90,8 +90,8 @@ describe("the channels", () => {
       [
         "e-mail ops@example.org: no mail server is set",
         "chat channel ops: no chat is connected",
-        `URL at ${new URL(bad.url).host}: ${new URL(bad.url).host} answers with status 503`,
-        `URL at ${new URL(away.url).host}: ${new URL(away.url).host} answers with status 302`,
+        `URL at ${new URL(bad.url).host}: ${new URL(bad.url).host} answered with status 503`,
+        `URL at ${new URL(away.url).host}: ${new URL(away.url).host} answered with status 302`,
         "URL at 127.0.0.1:1: 127.0.0.1 cannot be reached: the connection was refused",
       ].sort(),
     );
@@ -196,7 +196,7 @@ describe("test_critical_channels", () => {
     const half = await trial([{ email: "ops@example.org" }, { chat_channel: "ops" }]);
     expect(half.status).toBe(400);
     expect(half.text).toContain(
-      "1 of 2 channels were not reached: chat channel ops: the chat refuses the message: channel_not_found",
+      "1 of 2 channels were not reached: chat channel ops: the chat rejected the message: channel_not_found",
     );
     expect(chat.headers[0]!.get("authorization")).toBe("Bearer bot-token");
     expect(mails.received).toHaveLength(2);

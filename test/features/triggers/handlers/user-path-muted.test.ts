@@ -15,7 +15,7 @@ import {
 
 setUpHandlers();
 
-test("it is not called for what is below u/, but for what is in folders", async () => {
+test("it is not called for items below u/, but for those in folders", async () => {
   await expectOk(ask("POST", "/w/acme/folders/create", { name: "ops" }));
   await deploy(ask, "acme", "f/ops/boom", "export const main = () => { throw new Error('no') }");
   await setHandler({ path: HANDLER, muted_on_user_path: true });

@@ -182,7 +182,7 @@ test("a streaming route ends with the result of the last attempt", async () => {
   expect(text).toContain('"attempts":3');
 });
 
-test("a preprocessor gets the request once, and defaults apply to what it leaves out", async () => {
+test("a preprocessor gets the request once, and defaults apply to arguments that it leaves out", async () => {
   const call = await createRoute("event");
   const answer = await call({ got: "body" });
   expect([answer.status, answer.json()]).toEqual([200, { method: "post", got: "body", missing: "default" }]);
@@ -197,7 +197,7 @@ test.each(["whole", "python"])("all that the preprocessor returns is passed to m
   );
 });
 
-test("a step of another flow gets its own inputs, whatever it says of a flow's", async () => {
+test("a step of another flow gets its own inputs, whatever it declares about a flow's input", async () => {
   const inputs = {
     url: { type: "static", value: `${upstream.url}step` },
     given: { type: "static", value: "own" },

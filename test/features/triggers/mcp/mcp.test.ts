@@ -144,7 +144,7 @@ describe("the tools", () => {
     ]);
   });
 
-  test("come in pages", async () => {
+  test("are listed in pages", async () => {
     const paged = await server.workspace("paged");
     const content = "export const main = () => 1";
     const names = Array.from({ length: 101 }, (_, at) => `s${String(at).padStart(3, "0")}`);

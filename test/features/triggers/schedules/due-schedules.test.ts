@@ -172,7 +172,7 @@ test("a schedule runs as the user who changed it last", async () => {
   expect((await dev("GET", `${SCHEDULES}/list`)).json()).toEqual([]);
 });
 
-test("lists show what a schedule runs, and how its last runs ended", async () => {
+test("lists show the script or flow of a schedule, and the outcomes of its last runs", async () => {
   const path = await create();
   await makeDue(path);
   const [job] = await awaitRuns(path);
@@ -227,7 +227,9 @@ describe("a schedule stays due", () => {
       (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json().length;
     await until(async () => ((await runs()) >= 2 ? true : undefined), "the runs");
     const told = (await ask("GET", `${SCHEDULES}/get/u/admin/bad-7`)).json();
-    expect(told.error).toStartWith("the next time cannot be computed: `timezone`: Nowhere/Atall is none");
+    expect(told.error).toStartWith(
+      "the next time cannot be computed: `timezone`: Nowhere/Atall is not a time zone",
+    );
     const due = await app.db.read.select().from(schedules).where(eq(schedules.timezone, "Nowhere/Atall"));
     expect(due.filter((each) => each.next_at !== null)).toEqual([]);
     await other.stop();

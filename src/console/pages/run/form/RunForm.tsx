@@ -13,7 +13,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { isSame } from "../../../api/json.ts";
+import { isEqualJson } from "../../../api/json.ts";
 import { copyText } from "../../../parts/calling/clipboard.ts";
 import { clearPassedArguments, getPassedArguments } from "../../../parts/form/history-state/handover.ts";
 import { omitSecrets } from "../../../parts/form/history-state/secret-fields.ts";
@@ -76,7 +76,7 @@ export function RunForm({ workspace, kind, path, schema, initial }: Props) {
   const share = async () => {
     const open = omitSecrets(schema, args);
     await copyText(createSharedLink(open));
-    const message = isSame(open, args) ? "the arguments" : "the arguments without secrets";
+    const message = isEqualJson(open, args) ? "the arguments" : "the arguments without secrets";
     notifications.show({
       message: `The link is copied. It contains ${message}: be careful with whom you share it.`,
     });

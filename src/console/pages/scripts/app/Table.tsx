@@ -1,7 +1,7 @@
 /** A table of an app: one of its rows is selected, which other components can refer to. */
 import { Button, Group } from "@mantine/core";
 import { type ComponentType, useEffect, useRef } from "react";
-import { isRecord, isSame } from "../../../api/json.ts";
+import { isEqualJson, isRecord } from "../../../api/json.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { toTable } from "../../../parts/result/kinds.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
@@ -36,7 +36,7 @@ export function AppTable({ component, action: Action }: Props) {
   const drawn = useRef<unknown>(undefined);
   // New rows: the first is selected, as in the apps' own pages.
   useEffect(() => {
-    if (isSame(drawn.current, shown)) return;
+    if (isEqualJson(drawn.current, shown)) return;
     drawn.current = shown;
     select(0);
     if (!runs) set(id, { result: shown });

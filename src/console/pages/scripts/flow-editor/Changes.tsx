@@ -2,7 +2,7 @@
 import { Accordion, Text } from "@mantine/core";
 import { useMemo } from "react";
 import { stringify } from "yaml";
-import { isSame } from "../../../api/json.ts";
+import { isEqualJson } from "../../../api/json.ts";
 import { CodeDifference } from "../../../parts/editor/lazy.tsx";
 import { compareFlows, omitSteps } from "./model/difference.ts";
 import type { FlowDocument } from "./model/document.ts";
@@ -19,7 +19,7 @@ const asYaml = (value: unknown): string => (value === undefined ? "" : stringify
 export function Changes({ before, after }: Props) {
   const changes = useMemo(() => compareFlows(before, after), [before, after]);
   const settings = [omitSteps(before), omitSteps(after)] as const;
-  const hasOtherSettings = !isSame(...settings);
+  const hasOtherSettings = !isEqualJson(...settings);
   if (changes.length === 0 && !hasOtherSettings) return <Text c="dimmed">Nothing is different.</Text>;
   return (
     <Accordion multiple variant="contained">

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
 import { linkTo } from "../../../parts/places.ts";
-import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
+import { FormFooter, getInitialRunnable, useNaming } from "../form-parts.tsx";
 import { RetryInput, readRetry } from "../RetryInput.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import {
@@ -103,7 +103,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
         {name.pathField}
         {name.summaryField}
         {name.descriptionField}
-        <FormEnd
+        <FormFooter
           save={save}
           values={[name.naming, of, method, route, isWorkspaced, requestType, callers, retry]}
           isComplete={isComplete}

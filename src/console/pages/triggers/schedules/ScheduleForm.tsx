@@ -8,7 +8,7 @@ import type { Validate } from "../../../parts/form/SchemaForm.tsx";
 import { linkTo } from "../../../parts/places.ts";
 import { formatLocalInput } from "../../../parts/time.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
-import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
+import { FormFooter, getInitialRunnable, useNaming } from "../form-parts.tsx";
 import { RetryInput, readRetry } from "../RetryInput.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { type Handlers, HandlersInput, normalizeHandlers } from "./HandlersInput.tsx";
@@ -139,7 +139,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
               : "Scripts or flows that are started after a run. Empty: the default handlers from the workspace settings."
           }
         />
-        <FormEnd
+        <FormFooter
           save={save}
           values={[name.naming, of, schedule, timezone, noOverlap, handlers, retry, pausedUntil]}
           late={isReady ? args : undefined}

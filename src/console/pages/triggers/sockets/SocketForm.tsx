@@ -4,7 +4,7 @@ import type { WebsocketTrigger } from "../../../api/interface.d.ts";
 import { parseJson, writeJson } from "../../../api/json.ts";
 import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
 import { linkTo } from "../../../parts/places.ts";
-import { FormEnd, getInitialRunnable, useNaming } from "../form-parts.tsx";
+import { FormFooter, getInitialRunnable, useNaming } from "../form-parts.tsx";
 import { RetryInput, readRetry } from "../RetryInput.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { MessagesInput, toMessages, toRows } from "./MessagesInput.tsx";
@@ -109,7 +109,7 @@ export function SocketForm({
         {of?.kind === "script" && <RetryInput value={retry} change={setRetry} />}
         {name.pathField}
         {name.summaryField}
-        <FormEnd
+        <FormFooter
           save={save}
           values={[name.naming, of, url, filterText, rows, answers, answersErrors, retry]}
           isComplete={isComplete}

@@ -1,6 +1,6 @@
 import { JsonInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
-import { isSame, parseJson, writeJson } from "../../../api/json.ts";
+import { isEqualJson, parseJson, writeJson } from "../../../api/json.ts";
 
 interface Props {
   label: string;
@@ -25,7 +25,7 @@ export function JsonEditor({ label, value, change, tellValid, wrong, wrongEmpty,
   const written = useRef(value);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a value may be a new object each time, its text is not
   useEffect(() => {
-    if (isSame(value, written.current)) return;
+    if (isEqualJson(value, written.current)) return;
     written.current = value;
     setText(textOf());
     setProblem(undefined);

@@ -8,7 +8,7 @@ import { toJson } from "./to-json.ts";
 const [file, described] = process.argv.slice(2) as [string, string];
 const folder = process.cwd();
 
-/** Returns the arguments of main in their order. */
+/** Returns the arguments in the order of main's parameters. */
 function bind(args: Record<string, unknown>): unknown[] {
   return (JSON.parse(described) as ParameterBinding[]).flatMap(({ name, kind, is_date, is_bytes }) => {
     const value = args[name];

@@ -71,7 +71,7 @@ async function storeAutoInvite(ctx: WorkspaceContext, wish: AutoInviteChange): P
   const own = emailDomain(identity.email);
   if (!wish.invite_all && !isOrganizationDomain(own)) {
     throw new BadRequest(
-      `everybody may have an address at ${own}, so its people are not invited by themselves: invite each, or all domains with \`invite_all\``,
+      `everybody may have an address at ${own}, so its users are not invited automatically: invite each one, or all domains with \`invite_all\``,
     );
   }
   const auto_invite_domain = wish.invite_all ? ALL_DOMAINS : own;

@@ -23,7 +23,9 @@ export interface Invite {
  */
 function requireValidRole({ is_admin, operator }: Invite): void {
   if (is_admin && operator) {
-    throw new BadRequest("body fields `is_admin` and `operator`: nobody is both, so one must be false");
+    throw new BadRequest(
+      "body fields `is_admin` and `operator`: they exclude each other, so one must be false",
+    );
   }
 }
 

@@ -155,7 +155,7 @@ async function signUpUser(ctx: Context, tx: Tx, client: OauthClient, person: Pro
   const { app } = ctx;
   if (!client.create_user || app.settings.get("require_preexisting_user_for_oauth")) {
     throw new Forbidden(`there is no user ${person.email}, and a login with ${client.name} creates none`, {
-      hint: "a super admin makes users: POST /api/users/create",
+      hint: "a super admin creates users: POST /api/users/create",
     });
   }
   await insertUser(tx, {

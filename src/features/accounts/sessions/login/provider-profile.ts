@@ -37,7 +37,7 @@ export function readProfile(app: App, client: OauthClient, tokens: ProviderToken
     const address = await findEmail(app, client, tokens, said);
     if (address.email === undefined) {
       throw new BadRequest(`${client.name} does not return the e-mail address of the user`, {
-        hint: "make one public there, or have a super admin ask for more scopes",
+        hint: "make one public there, or have a super admin request more scopes",
       });
     }
     const subject = said.sub ?? said.id;

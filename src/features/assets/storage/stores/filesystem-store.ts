@@ -38,18 +38,20 @@ export function createFilesystemStore(root: string): ObjectStore {
   async function locate(key: string): Promise<string> {
     const parts = key.split("/");
     if (parts[0]!.toLowerCase() === STORE_FOLDER)
-      throw new BadRequest(`"${key}" cannot be a file key: ${STORE_FOLDER}/ is the store's own`);
+      throw new BadRequest(`"${key}" cannot be a file key: ${STORE_FOLDER}/ is reserved for the store`);
     const long = parts.find((part) => Buffer.byteLength(part) > MAX_NAME_BYTES);
     if (long !== undefined) {
       throw new BadRequest(
-        `"${long.slice(0, 40)}…" is longer than ${MAX_NAME_BYTES} bytes, the most a part may be`,
+        `"${long.slice(0, 40)}…" is longer than ${MAX_NAME_BYTES} bytes, the maximum for one part of a key`,
       );
     }
     for (let count = 1; count <= parts.length; count++) {
       const found = await lstat(join(root, ...parts.slice(0, count))).catch(ignoreNotFound);
       if (!found) break;
       if (found.isSymbolicLink()) {
-        throw new BadRequest(`"${parts.slice(0, count).join("/")}" is a link, which is not followed`);
+        throw new BadRequest(
+          `"${parts.slice(0, count).join("/")}" is a symbolic link, which is not followed`,
+        );
       }
     }
     return join(root, ...parts);
@@ -161,7 +163,7 @@ function toStorageError(cause: unknown, key: string): unknown {
       return new StorageFull("the disk is full: the file was not stored", { cause });
     case "ENOTDIR":
     case "EEXIST":
-      return new BadRequest(`"${key}" goes through what is a file already`, { cause });
+      return new BadRequest(`"${key}" is below a file, which is not a folder`, { cause });
     case "EISDIR":
     case "ENOTEMPTY":
       return new BadRequest(`"${key}" is a folder: there are files below it`, { cause });

@@ -159,13 +159,13 @@ function toS3Error(status: number, code: string | undefined, place: string, key:
       return new NotFound(`file ${key}`);
     case 401:
     case 403:
-      return new BadRequest(`${place} refuses the keys of the resource${told}`);
+      return new BadRequest(`${place} rejected the keys of the resource${told}`);
     case 412:
-      return new Unavailable(`file ${key} was replaced at this moment: read it again`);
+      return new Unavailable(`file ${key} was replaced while it was being read: read it again`);
     default:
       return status < 500 && status !== 429
-        ? new BadRequest(`${place} answers with status ${status}${told}`)
-        : new Unavailable(`${place} answers with status ${status}${told}`);
+        ? new BadRequest(`${place} answered with status ${status}${told}`)
+        : new Unavailable(`${place} answered with status ${status}${told}`);
   }
 }
 

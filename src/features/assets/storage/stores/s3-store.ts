@@ -79,7 +79,7 @@ export function createS3Store(
           if (range && response.status !== 206) {
             await response.body?.cancel();
             throw new BadRequest(
-              `bucket ${resource.bucket} at ${getStorageEndpoint(resource)} serves no parts of files`,
+              `bucket ${resource.bucket} at ${getStorageEndpoint(resource)} does not support reading parts of files`,
             );
           }
           return response.body ?? new Blob();
@@ -137,7 +137,8 @@ async function uploadInParts(
     query: { uploads: "" },
     headers,
   });
-  if (!uploadId) throw new BadRequest("the bucket begins no upload in parts: its answer has no UploadId");
+  if (!uploadId)
+    throw new BadRequest("the bucket did not start a multipart upload: its response has no UploadId");
   const tags: Promise<string>[] = [];
   const send: SendPart = ({ headers = {}, body }) => {
     const query = { partNumber: String(tags.length + 1), uploadId };

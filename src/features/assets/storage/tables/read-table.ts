@@ -60,7 +60,7 @@ async function runThread(file: StoredFile, request: TableRequest): Promise<Table
       };
       worker.onerror = ({ message }) => reject(new Internal(message));
       timer = setTimeout(
-        () => reject(new BadRequest(`the file takes longer to read than the ${TIMEOUT_MS / 1000} s it may`)),
+        () => reject(new BadRequest(`reading the file took longer than the limit of ${TIMEOUT_MS / 1000} s`)),
         TIMEOUT_MS,
       );
       send({ kind: "start", request });

@@ -135,7 +135,7 @@ function toInlineScript(stored: StoredObject): FlowModuleValue {
   }
   if (typeof language !== "string" || !(LANGUAGES as readonly string[]).includes(language)) {
     return createRefusal(
-      `\`language\`: ${JSON.stringify(language)} is not offered: use ${formatChoices(LANGUAGES)}`,
+      `\`language\`: ${JSON.stringify(language)} is not supported: use ${formatChoices(LANGUAGES)}`,
     );
   }
   return omitUndefined<Extract<FlowModuleValue, { type: "rawscript" }>>({

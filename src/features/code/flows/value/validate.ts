@@ -34,7 +34,7 @@ export function validateFlow(flow: StoredFlow): void {
     places.set(id, place);
     if (places.size > MAX_STEPS) throw new BadRequest(`the flow has more than ${MAX_STEPS} steps`);
     if (depth >= MAX_DEPTH) {
-      throw new BadRequest(`step ${id}: steps stand inside of steps more than ${MAX_DEPTH} deep`);
+      throw new BadRequest(`step ${id}: steps are nested more than ${MAX_DEPTH} deep`);
     }
     for (const { field, modules } of listStepLists(module))
       requireStepList(modules ?? [], `${place}.value.${field}`);

@@ -6,7 +6,7 @@ import type { Job, NewJob } from "../../../../platform/queue/tables.ts";
 
 const line = z
   .string()
-  .refine((text) => !text.includes("\0"), "holds a NUL character, which cannot be stored");
+  .refine((text) => !text.includes("\0"), "contains a NUL character, which cannot be stored");
 const text = line.nullish();
 const count = z.number().int().min(0);
 const number = count.nullish();

@@ -32,7 +32,7 @@ const getResultById = operation({
     const job = await getJob(ctx, workspace, flow_job_id);
     const modules = (await findFrame(ctx.app, job))?.flow.modules;
     const found = modules && (await findResultInDatabase(ctx.app, job.id, node_id, modules));
-    if (!found) throw new NotFound(`a result of step ${node_id} in the run ${job.id}`);
+    if (!found) throw new NotFound(`result of step ${node_id} in run ${job.id}`);
     const result: unknown = parseJson(await readResultText(ctx.app, createEmptyRun(job.id), found));
     return query.json_path ? pickByPath(result, query.json_path) : result;
   },

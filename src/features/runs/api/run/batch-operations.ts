@@ -72,7 +72,7 @@ async function createRerunSubmission(
   const { kind, path, same, latest } = targets;
   const options = body[kind === "script" ? "script_options_by_path" : "flow_options_by_path"][path];
   const found = await resolveTarget(ctx, options?.use_latest_version ? latest : same);
-  if (found.kind !== kind) throw new BadRequest(`${path} is no ${kind} any more`);
+  if (found.kind !== kind) throw new BadRequest(`${path} is no longer a ${kind}`);
   const given = Object.entries(options?.input_transforms ?? {});
   const changed = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
   const args = given.length > 0 ? mergeMembers(job.args, changed) : job.args;

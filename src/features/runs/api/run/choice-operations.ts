@@ -91,7 +91,7 @@ const ChoiceCode = z.object({
 /** Parses the code that a flow stores with its schema. @throws BadRequest if it has none */
 function parseChoiceCode({ path, schema }: DeployedFlow): ChoiceSource {
   const beside = ChoiceCode.safeParse(schema);
-  if (!beside.success) throw new BadRequest(`flow ${path} has no code that says what a form offers`);
+  if (!beside.success) throw new BadRequest(`flow ${path} has no code that computes the choices of a form`);
   const { "x-windmill-dyn-select-code": content, "x-windmill-dyn-select-lang": lang } = beside.data;
   return { language: lang, content, path };
 }

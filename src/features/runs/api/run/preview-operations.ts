@@ -134,7 +134,7 @@ async function readBundle(ctx: WorkspaceContext): Promise<Preview> {
   const form = await readForm(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
   const preview = await parseJsonField(form, "preview", Preview);
   const content = await readField(form, "file");
-  if (content === undefined) throw new BadRequest("the form needs the file `file`, which is the bundle");
+  if (content === undefined) throw new BadRequest("the form needs the file `file`, with the bundle");
   return { ...preview, content } as Preview;
 }
 

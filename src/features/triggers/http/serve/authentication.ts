@@ -38,10 +38,10 @@ const API_KEY_HEADER = "x-api-key";
 export async function requireValidSecrets(ctx: WorkspaceContext, rule: AuthenticationRule): Promise<void> {
   const { authentication_method: method, authentication_resource_path: path, signature } = rule;
   if (signature !== null && method !== "signature") {
-    throw new BadRequest("`signature` goes with `authentication_method` signature, and only with it");
+    throw new BadRequest("`signature` must be given with `authentication_method` signature, and only then");
   }
   if (method === "signature") {
-    if (rule.http_method !== "post") throw new BadRequest("`http_method`: what is signed is a `post`");
+    if (rule.http_method !== "post") throw new BadRequest("`http_method`: signed requests must be `post`");
     if (signature) return requireReadable("signature.secret", () => getVariable(ctx, signature.secret));
     if (path === null) {
       throw new BadRequest("`signature` is missing, or a resource of it in `authentication_resource_path`");
@@ -50,7 +50,9 @@ export async function requireValidSecrets(ctx: WorkspaceContext, rule: Authentic
   }
   if (method !== "api_key" && method !== "basic_http") {
     if (path === null) return;
-    throw new BadRequest("`authentication_resource_path` goes with api_key, basic_http and signature");
+    throw new BadRequest(
+      "`authentication_resource_path` is only allowed with api_key, basic_http and signature",
+    );
   }
   if (path === null)
     throw new BadRequest(`\`authentication_resource_path\` is missing: ${method} needs a secret`);
@@ -127,7 +129,7 @@ function parseSignature(path: string, value: unknown): { rule: SignatureFormat; 
   const { success, data } = SignatureAuth.safeParse(value);
   if (!success) {
     throw new BadRequest(
-      `resource ${path} does not say how requests are signed: it needs \`secret_key\`, \`signature_provider\`, and for the provider Custom \`authentication_config\``,
+      `resource ${path} does not describe how requests are signed: it needs \`secret_key\`, \`signature_provider\`, and for the provider Custom \`authentication_config\``,
     );
   }
   const { secret_key: secret, signature_provider = "Custom", authentication_config: config } = data;
@@ -135,7 +137,7 @@ function parseSignature(path: string, value: unknown): { rule: SignatureFormat; 
   if (scheme) return { rule: { scheme }, secret };
   if (!config || signature_provider.toLowerCase() !== "custom") {
     throw new BadRequest(
-      `resource ${path}: signatures of ${signature_provider.slice(0, 40)} are not known here; use Custom, GitHub, Slack or Stripe`,
+      `resource ${path}: signatures of ${signature_provider.slice(0, 40)} are not supported; use Custom, GitHub, Slack or Stripe`,
     );
   }
   const { signature_header_name, algorithm: hash, signature_prefix: prefix } = config;
@@ -155,7 +157,7 @@ function parseSecret(method: "api_key" | "basic_http", path: string, value: unkn
   const text = (name: string) => {
     const found = fields[name];
     if (typeof found === "string" && found !== "") return found;
-    throw new BadRequest(`resource ${path} holds no text in \`${name}\`, which ${method} needs`);
+    throw new BadRequest(`resource ${path} has no text in \`${name}\`, which ${method} needs`);
   };
   if (method === "basic_http")
     return { header: "authorization", value: formatBasic(`${text("username")}:${text("password")}`) };
@@ -213,8 +215,8 @@ export async function authenticateRequest(
       if (sent === null || !isEqual(sent.replace(/^basic /i, "Basic "), value)) {
         throw new Unauthorized(
           route.authentication_method === "api_key"
-            ? `this route asks for its key in the header ${header}`
-            : "this route asks for a user name and a password (RFC 7617)",
+            ? `this route requires its key in the header ${header}`
+            : "this route requires a user name and a password (RFC 7617)",
         );
       }
       return { request, header };
@@ -289,7 +291,7 @@ async function requireCallerRights(ctx: Context, route: HttpTrigger): Promise<vo
   }
   const member = await resolveMember(ctx.app, identity, workspace_id);
   if (!member || member.disabled)
-    throw new Unauthorized("the token is not that of a member who may call this route");
+    throw new Unauthorized("the token does not belong to a member who may call this route");
   if (!canRead(member, path, route.extra_perms))
     throw new Forbidden(`${member.username} may not call this route`);
   if (route.static_asset_config)

@@ -37,7 +37,9 @@ function parseCron(schedule: string, timezone: string): Cron {
   try {
     new Intl.DateTimeFormat("en", { timeZone: timezone });
   } catch {
-    throw new BadRequest(`\`timezone\`: ${timezone} is none; use a name such as Europe/Berlin or UTC`);
+    throw new BadRequest(
+      `\`timezone\`: ${timezone} is not a time zone; use a name such as Europe/Berlin or UTC`,
+    );
   }
   const rule = schedule.trim();
   if (!/^@[a-z]+$/.test(rule) && ![5, 6, 7].includes(rule.split(/\s+/).length)) {
@@ -53,7 +55,7 @@ function parseCron(schedule: string, timezone: string): Cron {
   } catch {
     throw new BadRequest(`\`schedule\`: "${schedule}" cannot be read: ${explainFault(rule)}`);
   }
-  if (!cron.nextRun(EPOCH)) throw new BadRequest(`\`schedule\`: "${schedule}" never comes`);
+  if (!cron.nextRun(EPOCH)) throw new BadRequest(`\`schedule\`: "${schedule}" never occurs`);
   return cron;
 }
 

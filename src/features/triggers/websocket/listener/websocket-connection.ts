@@ -90,7 +90,7 @@ export function startConnection(app: App, held: LeasedTrigger): CloseConnection 
       await startJobForResult(app, held, target, url_runnable_args ?? {}).then(awaitStarted),
     );
     if (typeof result !== "string")
-      throw new OutgoingError(`${url} returned no address, but ${typeof result}`);
+      throw new OutgoingError(`${url} must return an address, but returned ${typeof result}`);
     return parseWebsocketUrl(result);
   }
 
@@ -142,5 +142,5 @@ async function awaitStarted(started: StartedJob | undefined): Promise<JobFinishe
 /** Returns the result of a run that computes a URL or a message. @throws OutgoingError if the run failed */
 function requireResult({ status, result, id }: JobFinished): unknown {
   if (status === "success" || status === "skipped") return parseJson(result);
-  throw new OutgoingError(`job ${id}, which says what to do, failed`);
+  throw new OutgoingError(`job ${id}, which computes the URL or the messages, failed`);
 }

@@ -99,7 +99,7 @@ test("each has the run that was made last, however long ago, and none if it has 
   expect(found.every((job) => job.args === undefined)).toBe(true);
 });
 
-test("who may not see all runs gets the latest of those they may see", async () => {
+test("users who may not see all runs get the latest of those that they may see", async () => {
   await expectOk(ask("POST", "/w/acme/folders/create", { name: "a", extra_perms: { "u/bob": false } }));
   const { ask: bob } = await server.member("acme", "bob");
   const found = (await latest(bob)).map(({ id }) => id);

@@ -16,14 +16,14 @@ import {
   duplicateSteps,
   nudgeStep,
   unwrapStep,
-  type Wrapping,
+  type WrapperType,
   wrapSteps,
 } from "../model/commands.ts";
 import { listSteps, type Slot } from "../model/steps.ts";
 import type { FlowEditorState } from "../use-flow-editor.ts";
 import { CANVAS_KEYS, copySteps, findInsertionSlot, pasteSteps, removeAndFocusNext } from "./canvas-keys.ts";
 
-const WRAPPINGS: [Wrapping, string][] = [
+const WRAPPINGS: [WrapperType, string][] = [
   ["forloopflow", "Put into a for-each loop"],
   ["whileloopflow", "Put into a while loop"],
   ["branchone", "Put into a branch"],

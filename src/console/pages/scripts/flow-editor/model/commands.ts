@@ -122,13 +122,13 @@ export function duplicateSteps(flow: FlowDocument, keys: ReadonlySet<string>): [
   return slot ? insertSteps(flow, slot, copied) : [flow, []];
 }
 
-export type Wrapping = "forloopflow" | "whileloopflow" | "branchone" | "branchall";
+export type WrapperType = "forloopflow" | "whileloopflow" | "branchone" | "branchall";
 
 /** Wraps consecutive steps of one list in a loop or branch. @returns the document, and the new step's id */
 export function wrapSteps(
   flow: FlowDocument,
   keys: ReadonlySet<string>,
-  kind: Wrapping,
+  kind: WrapperType,
 ): [FlowDocument, string | undefined] {
   const modules = listOutermost(flow, keys);
   const places = listSteps(flow).filter(({ step }) => modules.includes(step));
@@ -147,7 +147,7 @@ export function wrapSteps(
   return [setValueAt(flow, first.list, next), id];
 }
 
-function wrapped(type: Wrapping, modules: Fields[]): Fields {
+function wrapped(type: WrapperType, modules: Fields[]): Fields {
   switch (type) {
     case "forloopflow":
       return {

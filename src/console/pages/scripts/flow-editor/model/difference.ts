@@ -1,5 +1,5 @@
 /** Compares two versions of a flow, step by step. */
-import { type Fields, isRecord, isSame } from "../../../../api/json.ts";
+import { type Fields, isEqualJson, isRecord } from "../../../../api/json.ts";
 import { listBodies } from "../../../../parts/flow/tree.ts";
 import type { FlowDocument } from "./document.ts";
 import { listSteps, type PlacedStep } from "./steps.ts";
@@ -62,7 +62,7 @@ export function compareFlows(before: FlowDocument, after: FlowDocument): StepDif
     const earlier = old.get(key);
     const common = { id: key, title: titleOf(placed), after: omitNestedSteps(placed) };
     if (!earlier) found.push({ ...common, kind: "added", before: undefined });
-    else if (!isSame(omitNestedSteps(earlier), omitNestedSteps(placed)))
+    else if (!isEqualJson(omitNestedSteps(earlier), omitNestedSteps(placed)))
       found.push({ ...common, kind: "changed", before: omitNestedSteps(earlier) });
     else if (places.get(key) !== newPlaces.get(key))
       found.push({ ...common, kind: "moved", before: omitNestedSteps(earlier) });

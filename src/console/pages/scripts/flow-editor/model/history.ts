@@ -1,5 +1,5 @@
 /** The document with its undo history. Documents share equal parts, so each entry holds a whole document. */
-import { isSame } from "../../../../api/json.ts";
+import { isEqualJson } from "../../../../api/json.ts";
 import type { FlowDocument } from "./document.ts";
 
 /** Changes with the same key within this time are merged into one entry. */
@@ -69,4 +69,4 @@ export function redo(history: History): History {
 
 export const markSaved = (history: History, saved: FlowDocument): History => ({ ...history, saved });
 
-export const isDirty = ({ flow, saved }: History): boolean => !isSame(flow, saved);
+export const isDirty = ({ flow, saved }: History): boolean => !isEqualJson(flow, saved);

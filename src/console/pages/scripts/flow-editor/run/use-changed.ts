@@ -1,20 +1,20 @@
 /** Finds the steps that were changed after the run whose values are shown. */
 import { useMemo, useState } from "react";
-import { type Fields, isSame } from "../../../../api/json.ts";
+import { type Fields, isEqualJson } from "../../../../api/json.ts";
 import { listBodies } from "../../../../parts/flow/tree.ts";
 import type { FlowDocument } from "../model/document.ts";
 import { listSteps } from "../model/steps.ts";
 import { useStableValue } from "../use-stable-value.ts";
 
 /** Results of comparisons. Steps are never changed in place. */
-const compared = new WeakMap<Fields, { with: Fields; isSame: boolean }>();
+const compared = new WeakMap<Fields, { with: Fields; isEqualJson: boolean }>();
 
 function isUnchanged(step: Fields, ran: Fields): boolean {
   if (step === ran) return true;
   const known = compared.get(step);
-  if (known?.with === ran) return known.isSame;
-  const same = isSame(step, ran);
-  compared.set(step, { with: ran, isSame: same });
+  if (known?.with === ran) return known.isEqualJson;
+  const same = isEqualJson(step, ran);
+  compared.set(step, { with: ran, isEqualJson: same });
   return same;
 }
 

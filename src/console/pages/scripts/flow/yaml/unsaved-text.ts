@@ -3,7 +3,7 @@ export interface UnsavedText {
   text: string;
   /** The version that it is based on. */
   base: number;
-  /** The text of that version: if the user restores it, nothing has changed. */
+  /** The text of that version. Text that equals it is not an edit. */
   begun: string;
 }
 
