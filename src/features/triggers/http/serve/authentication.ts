@@ -50,9 +50,7 @@ export async function requireValidSecrets(ctx: WorkspaceContext, rule: Authentic
   }
   if (method !== "api_key" && method !== "basic_http") {
     if (path === null) return;
-    throw new BadRequest(
-      "`authentication_resource_path` is only allowed with api_key, basic_http and signature",
-    );
+    throw new BadRequest("`authentication_resource_path` is only for api_key, basic_http and signature");
   }
   if (path === null)
     throw new BadRequest(`\`authentication_resource_path\` is missing: ${method} needs a secret`);
