@@ -92,3 +92,24 @@ describe.skipIf(!reserves() || Bun.which("setpriv") === null)("a port for root o
     });
   }, 60_000);
 });
+
+test.skipIf(!existsSync("/dev/full"))(
+  "output that a full disk refuses is an error, and no success",
+  async () => {
+    using place = createCliEnvironment();
+    await place.file("one.ts", "export const main = () => 1;");
+    const run = async (...args: string[]) => {
+      const child = Bun.spawn([...place.program, ...args], {
+        cwd: place.folder,
+        env: place.environment,
+        stdio: ["ignore", Bun.file("/dev/full"), "pipe"],
+      });
+      return { err: await child.stderr.text(), code: await child.exited };
+    };
+    const err = "error: the output could not be written: ENOSPC: no space left on device, write\n";
+    expect(await run("--help")).toEqual({ code: 1, err });
+    expect(await run("run", "one.ts", "--no-log")).toEqual({ code: 1, err });
+    expect(await run("nix")).toEqual({ code: 2, err: expect.stringContaining("unknown command 'nix'") });
+  },
+  60_000,
+);
