@@ -30,7 +30,7 @@ export function requireRootRouteAllowed(
   const allowed = app.settings.get("root_route_workspaces");
   if (member.is_admin && (allowed.includes(ALL_WORKSPACES) || allowed.includes(member.workspace_id))) return;
   throw new Forbidden(
-    "`workspaced_route`: routes directly below /api/r/ can only be set by admins of the workspaces that the setting root_route_workspaces lists, and for super admins",
+    "`workspaced_route`: routes directly below /api/r/ can only be set by admins of the workspaces that the setting root_route_workspaces lists, and by super admins",
     { hint: `set \`workspaced_route\` for a route below /api/r/${member.workspace_id}/` },
   );
 }

@@ -23,6 +23,28 @@ const GREET = `export async function main(name: string, times: number = 2) {
   return Array.from({ length: times }, () => "Hello " + name);
 }`;
 
+test("the shortcut that tests the code starts one run while the first is being submitted", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/scripts/new");
+  await write(seen, 'export const main = () => "tested once";');
+  await page.getByText("It takes no arguments.").waitFor();
+  const submit = Promise.withResolvers<void>();
+  let submitted = 0;
+  await page.route("**/jobs/run/preview", async (route) => {
+    submitted++;
+    await submit.promise;
+    await route.continue();
+  });
+  await page.keyboard.press("Control+Enter");
+  await expectSoon(async () => submitted, 1);
+  await page.keyboard.press("Control+Enter");
+  submit.resolve();
+  await page.getByText("tested once").last().waitFor();
+  await page.getByText("Succeeded").waitFor();
+  expect(submitted).toBe(1);
+}, 60_000);
+
 test("a script is written, tested, deployed, called by its webhook, and its next version compared", async () => {
   await using seen = await site.visit();
   const { page } = seen;

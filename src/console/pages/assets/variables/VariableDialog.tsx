@@ -20,13 +20,13 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
   const [value, setValue] = useState(variable?.is_secret ? "" : (variable?.value ?? ""));
   const [description, setDescription] = useState(variable?.description ?? "");
   const isKept = variable?.is_secret === true && value === "";
-  const isEqualJson = variable?.is_secret === false && value === variable.value;
+  const isSame = variable?.is_secret === false && value === variable.value;
   const save = async () => {
     if (variable) {
       const body = {
         ...(path === variable.path ? {} : { path }),
         ...(isKept ? {} : { is_secret: isSecret }),
-        ...(isKept || isEqualJson ? {} : { value }),
+        ...(isKept || isSame ? {} : { value }),
         ...(description === variable.description ? {} : { description }),
       };
       await callOperation("POST /w/{workspace}/variables/update/{path}", {

@@ -33,10 +33,13 @@ export function TestRun({ workspace, path, language, content, schema }: Props) {
         body: { content, language, args, ...(path ? { path } : {}) },
       }),
   });
+  const start = () => {
+    if (!begin.isPending) begin.mutate();
+  };
   const submit = () => {
     const form = document.querySelector<HTMLFormElement>(`form#${FORM_ID}`);
     if (form) form.requestSubmit();
-    else begin.mutate();
+    else start();
   };
   useHotkeys([["mod+Enter", submit]], [], true);
   const id = begin.data?.trim();
@@ -52,7 +55,7 @@ export function TestRun({ workspace, path, language, content, schema }: Props) {
             schema={schema}
             value={args}
             change={setArgs}
-            submit={() => begin.mutate()}
+            submit={start}
             ready={nothing}
           />
         ) : (

@@ -107,7 +107,7 @@ function Comparison({ workspace, hash, script, restore, isPending }: ComparisonP
   if (old.error) return <Problem error={old.error} />;
   if (!old.data) return <Loading rows={3} />;
   const isDeployed = hash === script.hash;
-  const isEqualJson = old.data.content === script.content;
+  const isSame = old.data.content === script.content;
   const code = (
     <Code label={`Code of version ${hash}`} language={old.data.language} value={old.data.content} />
   );
@@ -143,7 +143,7 @@ function Comparison({ workspace, hash, script, restore, isPending }: ComparisonP
       </Group>
       {isDeployed || asCode ? (
         code
-      ) : isEqualJson ? (
+      ) : isSame ? (
         <Text c="dimmed">The code is the same; settings or packages differ.</Text>
       ) : (
         <CodeDifference

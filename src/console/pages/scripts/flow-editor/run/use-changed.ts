@@ -7,14 +7,14 @@ import { listSteps } from "../model/steps.ts";
 import { useStableValue } from "../use-stable-value.ts";
 
 /** Results of comparisons. Steps are never changed in place. */
-const compared = new WeakMap<Fields, { with: Fields; isEqualJson: boolean }>();
+const compared = new WeakMap<Fields, { with: Fields; isSame: boolean }>();
 
 function isUnchanged(step: Fields, ran: Fields): boolean {
   if (step === ran) return true;
   const known = compared.get(step);
-  if (known?.with === ran) return known.isEqualJson;
+  if (known?.with === ran) return known.isSame;
   const same = isEqualJson(step, ran);
-  compared.set(step, { with: ran, isEqualJson: same });
+  compared.set(step, { with: ran, isSame: same });
   return same;
 }
 
