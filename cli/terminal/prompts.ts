@@ -24,7 +24,7 @@ interface Question {
 export async function askFor(given: string | undefined, question: Question): Promise<string> {
   if (given !== undefined) return given;
   if (!isInteractive()) {
-    throw createUsageError(`${question.flag} is missing`, question.hint ?? "there is no terminal to ask on");
+    throw createUsageError(`${question.flag} is missing`, question.hint ?? "there is no terminal to prompt on");
   }
   const { input, password } = await import("@inquirer/prompts");
   const context = { output: process.stderr };
@@ -64,7 +64,7 @@ export async function chooseOne<T>(message: string, choices: { value: T; name: s
  */
 export async function confirmFirst(given: boolean | undefined, message: string): Promise<void> {
   if (given) return;
-  if (!isInteractive()) throw createUsageError("--yes is missing", "there is no terminal to ask on");
+  if (!isInteractive()) throw createUsageError("--yes is missing", "there is no terminal to prompt on");
   const { confirm } = await import("@inquirer/prompts");
   const answer = confirm({ message: toOneLine(message), default: false }, { output: process.stderr }).catch(
     (cause: Error) => {
@@ -84,7 +84,7 @@ export async function confirmFirst(given: boolean | undefined, message: string):
  */
 export async function confirmName(given: boolean | undefined, message: string, name: string): Promise<void> {
   if (given) return;
-  if (!isInteractive()) throw createUsageError("--yes is missing", "there is no terminal to ask on");
+  if (!isInteractive()) throw createUsageError("--yes is missing", "there is no terminal to prompt on");
   const typed = await askFor(undefined, { message: `${toOneLine(message)} Type ${name}`, flag: "--yes" });
   if (typed.trim() === name) return;
   throw new CliError("Canceled", `"${toOneLine(typed.trim())}" is not ${name}: nothing was done`, {

@@ -154,8 +154,9 @@ export { createDatabase };
 export async function until<T>(
   look: () => Promise<T | undefined> | T | undefined,
   what = "the condition",
+  limit_ms = 20_000,
 ): Promise<Exclude<T, false>> {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + limit_ms;
   for (;;) {
     const value = await look();
     if (value !== undefined && value !== false) return value as Exclude<T, false>;

@@ -7,7 +7,7 @@ import { type PostgresServer, startPostgres } from "../../support/peers/postgres
 import { isOffline } from "../clients/registry.ts";
 import { installWmill } from "../clients/wmill/wmill.ts";
 import { type Block, blocksOf } from "./blocks.ts";
-import { createReader, type Reader } from "./reader.ts";
+import { createReader, INSTALL_LIMIT_MS, type Reader } from "./reader.ts";
 
 /** By how they begin: commands that cannot be run in a test, and why. */
 const NOT_RUN: Record<string, string> = {
@@ -124,9 +124,9 @@ function declare(name: string, block: Block): void {
   } else if (word === "goes-on") {
     const sign = find(GOES_ON, (key) => text.includes(key));
     const watch = () => databaseFor(text).then(() => reader.watch(text, sign!));
-    test(name, watch, 90_000);
-  } else if (word === "wmill") test.skipIf(isOffline)(name, () => moveOver(block), 90_000);
-  else test(name, () => (word === "typed" ? answer(block) : follow(block)), 60_000);
+    test(name, watch, 2 * INSTALL_LIMIT_MS);
+  } else if (word === "wmill") test.skipIf(isOffline)(name, () => moveOver(block), 2 * INSTALL_LIMIT_MS);
+  else test(name, () => (word === "typed" ? answer(block) : follow(block)), INSTALL_LIMIT_MS);
 }
 
 test("the executable is not larger than its limit", () => {

@@ -73,10 +73,14 @@ export function createReader(): Reader {
       const said = [child.stdout, child.stderr].map((stream) => gather(stream));
       const all = () => said.map(({ text }) => text).join("");
       try {
-        await until(() => {
-          if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${all()}`);
-          return all().includes(text) || undefined;
-        }, `"${text}"`);
+        await until(
+          () => {
+            if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${all()}`);
+            return all().includes(text) || undefined;
+          },
+          `"${text}"`,
+          INSTALL_LIMIT_MS,
+        );
       } finally {
         signal(child.pid, "SIGINT");
         await until(() => !signal(child.pid, 0) || undefined, "the end of the processes").catch((cause) => {
@@ -111,6 +115,9 @@ export function createReader(): Reader {
   }
   return reader;
 }
+
+/** Some commands install packages first, which takes a minute on a slow machine. */
+export const INSTALL_LIMIT_MS = 150_000;
 
 /** Every variable is exported, so that the next block has it. */
 const BEFORE = (state: string) => `set -a

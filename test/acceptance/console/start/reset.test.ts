@@ -73,7 +73,7 @@ test("a link is mailed and sets a new password, which ends other sessions", asyn
   await page.goto(link);
   await page.getByRole("textbox", { name: "New password" }).fill("a third password");
   await page.getByRole("button", { name: "Set the password" }).click();
-  await page.getByText("not valid any more").waitFor();
+  await page.getByText("no longer valid").waitFor();
   await page.getByRole("link", { name: "Ask for another link" }).click();
   await page.getByRole("heading", { name: "Forgot your password?" }).waitFor();
   // Refusals are what the browser's console tells of.

@@ -110,13 +110,13 @@ test("invalid logins are reported, and nothing is stored", async () => {
     err: formatError(`wrong e-mail or password for ${server.url}`),
   });
   const nobody = await machine.svc(["login", server.url]);
-  expect(nobody.err).toBe(formatError("--email is missing", "there is no terminal to ask on"));
+  expect(nobody.err).toBe(formatError("--email is missing", "there is no terminal to prompt on"));
   const gone = await machine.svc(["login", "127.0.0.1:9"]);
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("http://127.0.0.1:9 cannot be reached")]);
   const silent = await machine.svc(["login", server.url, "--email", "ann@example.org"]);
   expect([silent.code, silent.err]).toEqual([
     2,
-    formatError("--password-stdin is missing", "there is no terminal to ask on"),
+    formatError("--password-stdin is missing", "there is no terminal to prompt on"),
   ]);
   expect((await machine.svc(["login", "ftp://x", "--email", "a@b.c", "--password-stdin"])).code).toBe(2);
   expect(await Bun.file(machine.kept).exists()).toBe(false);
@@ -180,7 +180,7 @@ test("users are listed, shown, changed, renamed and deleted", async () => {
   );
   expect(await svc("user set-login-type cy@example.org github")).toBe("cy@example.org logs in with github\n");
   expect(await svc("user delete cy@example.org")).toBe(
-    `2: ${formatError("--yes is missing", "there is no terminal to ask on")}`,
+    `2: ${formatError("--yes is missing", "there is no terminal to prompt on")}`,
   );
   expect(await svc("user delete cy@example.org --yes")).toBe("deleted cy@example.org\n");
   expect(await svc("user get cy@example.org")).toContain("1: error: there is no user cy@example.org");

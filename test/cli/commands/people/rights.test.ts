@@ -4,7 +4,7 @@ import { expectOk, startTestServer } from "../../../support/harness.ts";
 import { createCliEnvironment, formatError } from "../../program.ts";
 import { ENTER, startSession } from "../../session.ts";
 
-const NO_TERMINAL = "there is no terminal to ask on";
+const NO_TERMINAL = "there is no terminal to prompt on";
 
 test("folders and groups are created, shared and deleted", async () => {
   using place = createCliEnvironment();

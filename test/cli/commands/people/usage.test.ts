@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { createCliEnvironment, formatError } from "../../program.ts";
 
 const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
-const NO_TERMINAL = "there is no terminal to ask on";
+const NO_TERMINAL = "there is no terminal to prompt on";
 const JSON_FAULT = "--data is not JSON: JSON Parse error: Expected '}'";
 
 const TIME_HINT = "such as 2030-01-31, 2030-01-31T09:00 (this machine's time zone) or 2030-01-31T09:00:00Z";
@@ -81,7 +81,7 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
   [
     ["variable", "set", "u/a/b", "--workspace", "acme"],
     "<value> is missing",
-    `${NO_TERMINAL}; - in its place reads it from stdin`,
+    `${NO_TERMINAL}; write - instead to read it from stdin`,
   ],
   [
     ["workspace", "list", "--url", "localhost:80"],

@@ -85,7 +85,7 @@ test("without a terminal the options are enough, and nothing is asked", async ()
   expect(missing).toMatchObject({ code: 2, err: expect.stringContaining("error: --email is missing") });
   const noPassword = await place.svc(["init", "--email", "ann@example.org"]);
   expect(noPassword.err).toContain(
-    "--password is missing\nhint: there is no terminal to ask on; --password-stdin",
+    "--password is missing\nhint: there is no terminal to prompt on; use --password-stdin",
   );
   const words = ["init", "--email", "ann@example.org", "--password-stdin", "--listen", "0", "--json"];
   const made = await place.svc([...words, "--base-url", "https://svc.example.org"], {

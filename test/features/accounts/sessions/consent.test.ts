@@ -57,7 +57,7 @@ describe("an admin of a workspace who adds a user", () => {
     const email = "early@example.org";
     const added = await expectOk(admin("POST", `${w}/add_user`, role(email)));
     expect(added.text).toBe(`${email} added to workspace acme as early`);
-    expect((await runAs(email, "as_early")).text).toContain("has not come to workspace acme yet");
+    expect((await runAs(email, "as_early")).text).toContain("has not joined workspace acme yet");
     const { ask } = await server.user("early");
     expect((await runAs(email, "as_early")).status).toBe(400);
     expect((await ask("GET", "/w/acme/users/whoami")).json()).toMatchObject({ username: "early" });

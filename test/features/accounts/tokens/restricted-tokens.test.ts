@@ -136,7 +136,10 @@ test("a restricted token creates none with more scopes, not even for others", as
 
 test("scopes must name existing domains; those of existing tokens are not changed", async () => {
   const refused = await ask("POST", "/users/tokens/create", { scopes: ["variable:read"] });
-  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("there are no variable")]);
+  expect([refused.status, refused.text]).toEqual([
+    400,
+    expect.stringContaining("there is no domain variable"),
+  ]);
   expect(refused.text).toContain("tokens/list/scopes");
   await create({ scopes: ["kafka_triggers:read", "indexer:read"] });
 });

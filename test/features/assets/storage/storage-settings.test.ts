@@ -183,7 +183,7 @@ describe("the setting of a workspace", () => {
       [s3("u/admin/dangling"), "$var:u/admin/none cannot be resolved"],
       [
         { type: "FilesystemStorage", secondary_storage: { "a/b": { type: "FilesystemStorage" } } },
-        '"a/b" cannot name',
+        '"a/b" cannot be the name',
       ],
       [
         { type: "FilesystemStorage", secondary_storage: { _default_: { type: "FilesystemStorage" } } },

@@ -283,9 +283,9 @@ test.each([
   ],
   ["edit_auto_invite", { operator: "no" }, "`operator`"],
   ["set_environment_variable", { value: "x" }, "`name`"],
-  ["set_environment_variable", { name: "A B", value: "x" }, '`name`: "A B" cannot name a variable'],
-  ["set_environment_variable", { name: "WM_TOKEN", value: "x" }, "WM_TOKEN is the server's own"],
-  ["set_environment_variable", { name: "PATH", value: "x" }, "PATH is the server's own"],
+  ["set_environment_variable", { name: "A B", value: "x" }, '`name`: "A B" cannot be the name of a variable'],
+  ["set_environment_variable", { name: "WM_TOKEN", value: "x" }, "WM_TOKEN is set by the server"],
+  ["set_environment_variable", { name: "PATH", value: "x" }, "PATH is set by the server"],
 ] as const)("%s %j is refused, and nothing is changed", async (name, body, says) => {
   const before = await settings();
   const answer = await admin("POST", `${BASE}/${name}`, body);

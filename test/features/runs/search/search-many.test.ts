@@ -20,7 +20,7 @@ let token: string;
 let elsewhere: Ask;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ retention_s: 0 });
   ({ ask, token } = await server.workspace());
   ({ ask: elsewhere } = await server.workspace("small"));
   const { db } = server.server.app;

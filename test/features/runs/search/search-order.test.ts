@@ -11,7 +11,7 @@ let ask: Ask;
 let elsewhere: Ask;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ retention_s: 0 });
   ({ ask } = await server.workspace());
   ({ ask: elsewhere } = await server.workspace("small"));
 });

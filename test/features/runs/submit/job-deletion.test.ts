@@ -19,7 +19,7 @@ let server: TestServer;
 let ask: Ask;
 
 beforeAll(async () => {
-  server = await startTestServer({ workers: 1 });
+  server = await startTestServer({ workers: 1, retention_s: 0 });
   ({ ask } = await server.workspace());
   const code =
     "export const main = async (ms: number, word: string) => { console.log('said', word); await Bun.sleep(ms); return word }";

@@ -179,7 +179,7 @@ describe("a trigger", () => {
     await peer.connected();
     await deleteTrigger(path);
     const lost = await create({ url: "$script:u/admin/where", url_runnable_args: { at: 5 } });
-    expect(await errorOf(lost)).toContain("returned no address");
+    expect(await errorOf(lost)).toContain("must return an address");
     await deleteTrigger(lost);
   });
 });

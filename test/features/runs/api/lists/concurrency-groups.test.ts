@@ -25,7 +25,7 @@ function job(n: number, more: Partial<NewJob>): NewJob {
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ workers: 1 });
+  server = await startTestServer({ workers: 1, retention_s: 0 });
   ({ ask } = await server.workspace());
   await server.workspace("other");
   const rows = [
@@ -133,7 +133,7 @@ test("a group is pruned when none of its jobs runs, and blocked jobs become due"
 });
 
 test("a group with more jobs than one transaction changes is pruned completely, and no other", async () => {
-  await using many = await startTestServer({ workers: 0 });
+  await using many = await startTestServer({ workers: 0, retention_s: 0 });
   const { ask: by } = await many.workspace();
   const { db } = many.server.app;
   const rows = Array.from({ length: 2_500 }, (_, n) => [

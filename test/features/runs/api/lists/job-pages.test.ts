@@ -56,7 +56,7 @@ async function fill(): Promise<void> {
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ workers: 1 });
+  server = await startTestServer({ workers: 1, retention_s: 0 });
   await server.workspace();
   await fill();
 }, 60_000);

@@ -72,7 +72,7 @@ const latest = async (by: Ask) =>
   (await expectOk(by("POST", "/w/acme/jobs/latest", items))).json<{ id: string; args?: unknown }[]>();
 
 beforeAll(async () => {
-  server = await startTestServer({ workers: 0 });
+  server = await startTestServer({ workers: 0, retention_s: 0 });
   ({ ask } = await server.workspace());
   for (let at = 0; at < rows.length; at += 500) {
     const some = rows.slice(at, at + 500);

@@ -71,7 +71,7 @@ async function answerOf(path: string, query: string, workspace: string): Promise
 }
 
 beforeAll(async () => {
-  server = await startTestServer({ workers: 1 });
+  server = await startTestServer({ workers: 1, retention_s: 0 });
   const admin = await server.user("root", { super_admin: true });
   await expectOk(
     server.operator("POST", "/workspaces/create", {
