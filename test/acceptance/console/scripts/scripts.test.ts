@@ -26,7 +26,8 @@ const GREET = `export async function main(name: string, times: number = 2) {
 test("the shortcut that tests the code starts one run while the first is being submitted", async () => {
   await using seen = await site.visit();
   const { page } = seen;
-  await seen.open("w/acme/scripts/new");
+  await seen.open("w/acme");
+  await page.getByRole("link", { name: "New script" }).click();
   await write(seen, 'export const main = () => "tested once";');
   await page.getByText("It takes no arguments.").waitFor();
   const submit = Promise.withResolvers<void>();
