@@ -255,7 +255,7 @@ describe("invalid settings are rejected", () => {
     ["a key that is nowhere", { authentication_method: "api_key" }, "authentication_resource_path"],
     ["a signature without a rule", { authentication_method: "signature" }, "`signature`"],
     ["a website without files", { is_static_website: true }, "static_asset_config"],
-    ["files for a post", { static_asset_config: { s3: "a" } }, "`get` alone"],
+    ["files for a post", { static_asset_config: { s3: "a" } }, "only served to `get`"],
   ])("%s", async (_, more, says) => {
     const refused = await ask("POST", `${HTTP_TRIGGERS}/create`, route(more));
     expect([refused.status >= 400 && refused.status < 500, refused.text]).toEqual([
