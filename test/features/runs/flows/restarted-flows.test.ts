@@ -151,9 +151,9 @@ describe("a run from a step of another run on", () => {
     const fails = script("b", "export const main = () => { throw new Error('no') }");
     const job = await runFlow([loop("l", [stampOf("x")]), fails, counting("c")], { items: [1] });
     const cases: [from: string, says: string][] = [
-      ["zzz", "no step zzz"],
-      ["x", "no step x"],
-      ["l/1", "none with number 1"],
+      ["zzz", "no top-level step zzz"],
+      ["x", "no top-level step x"],
+      ["l/1", "there is no number 1"],
       ["l/-1", "not the number"],
       ["b/1", "neither a loop"],
     ];
