@@ -24,7 +24,10 @@ interface Question {
 export async function askFor(given: string | undefined, question: Question): Promise<string> {
   if (given !== undefined) return given;
   if (!isInteractive()) {
-    throw createUsageError(`${question.flag} is missing`, question.hint ?? "there is no terminal to prompt on");
+    throw createUsageError(
+      `${question.flag} is missing`,
+      question.hint ?? "there is no terminal to prompt on",
+    );
   }
   const { input, password } = await import("@inquirer/prompts");
   const context = { output: process.stderr };

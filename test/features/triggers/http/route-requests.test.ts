@@ -81,7 +81,9 @@ describe("callers are authenticated", () => {
     };
     await expectOk(ask("POST", "/w/acme/resources/create", elsewhere));
     const away = route({ ...asks, authentication_resource_path: elsewhere.path });
-    expect((await ask("POST", `${HTTP_TRIGGERS}/create`, away)).text).toContain("may only refer to items below u/ann/");
+    expect((await ask("POST", `${HTTP_TRIGGERS}/create`, away)).text).toContain(
+      "may only refer to items below u/ann/",
+    );
     await expectOk(ask("DELETE", `/w/acme/variables/delete/${at}`));
     expect((await nobody("POST", plain.url, {}, { "x-api-key": "other" })).status).toBe(500);
   });
