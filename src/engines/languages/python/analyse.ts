@@ -38,7 +38,8 @@ let program: Promise<string | undefined> | undefined;
  * @throws BadRequest if there is none, which may change while the server runs
  */
 async function findProgram(): Promise<string> {
-  const known = await program;
+  // A search that failed, as for want of memory, is made again.
+  const known = await program?.catch(() => undefined);
   if (known !== undefined && existsSync(known)) return known;
   program = findPython().then((python) => python?.program);
   const found = await program;
@@ -51,11 +52,9 @@ export async function analysePython(content: string, entrypoint = "main"): Promi
   const stated = parseStatedRequirements(content);
   const input = JSON.stringify([content, entrypoint, stated.python]);
   const key = new Bun.CryptoHasher("sha256").update(input).digest("base64");
-  const known = inspections.get(key);
-  const printed =
-    known ??
-    (await interpreters.run(async () => inspect(await findProgram(), content, entrypoint, stated.python)));
-  inspections.set(key, printed);
+  const run = () =>
+    interpreters.run(async () => inspect(await findProgram(), content, entrypoint, stated.python));
+  const printed = inspections.get(key) ?? (await inspections.load(key, run));
   return toAnalysis(JSON.parse(printed) as Inspection, stated);
 }
 

@@ -89,8 +89,9 @@ export function createSandbox(
     if (!found) {
       found = findPython(version || undefined);
       asked.set(version, found);
-      // It may be installed while the server runs.
-      void found.then((python) => python ?? asked.delete(version));
+      // It may be installed while the server runs, and a search that failed may succeed.
+      const forget = () => asked.delete(version);
+      void found.then((python) => python ?? forget(), forget);
     }
     return found;
   };
