@@ -1,4 +1,3 @@
-import { addRoute, createRouter, findRoute } from "rou3";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
@@ -52,6 +51,7 @@ async function readRoutes(): Promise<Route[]> {
 
 /** Finds the routes that serve a URL, by the rules of the server; one for each method. */
 async function findServing(routes: Route[], url: string): Promise<Route[]> {
+  const { addRoute, createRouter, findRoute } = await import("rou3");
   const { toRouterPath } = await import("../../../src/platform/http/unknown-routes.ts");
   const router = createRouter<Route>();
   for (const route of routes) addRoute(router, route.method, toRouterPath(route.path), route);
