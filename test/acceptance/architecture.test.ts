@@ -21,10 +21,12 @@ const GROUPS = [
   "triggers",
   "instance",
 ];
-/** Limits of folders and files. */
+/** Limits of folders and files, code or not. */
 const MAX_FOLDERS = 9;
 const MAX_FILES = 15;
 const MAX_LINES = 300;
+/** Folders that grow by one file per migration or test case. */
+const GROWING = /^(src\/database\/migrations|test\/engines\/flow-engine\/cases)\//;
 
 interface Import {
   from: string;
@@ -165,9 +167,10 @@ test("folders and files stay within their limits of entries and lines", async ()
   const files = new Map<string, string[]>();
   const folders = new Map<string, Set<string>>();
   const long: string[] = [];
-  for (const file of await sourceFiles("{src,cli,test}/**/*.{ts,tsx}")) {
+  for (const file of await Array.fromAsync(new Bun.Glob("{src,cli,test}/**/*").scan({ cwd: root }))) {
+    if (GROWING.test(file)) continue;
     const lines = (await Bun.file(join(root, file)).text()).split("\n").length;
-    if (lines > MAX_LINES) long.push(`${file}: ${lines} lines`);
+    if (/(?<!\.d)\.tsx?$/.test(file) && lines > MAX_LINES) long.push(`${file}: ${lines} lines`);
     const parts = file.split("/");
     const folder = dirname(file);
     files.set(folder, [...(files.get(folder) ?? []), file]);

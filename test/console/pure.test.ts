@@ -10,9 +10,9 @@ import {
 } from "../../src/console/pages/runs/filters.ts";
 import { mergeSchema } from "../../src/console/pages/scripts/edit/merge-schema.ts";
 import { hasFields, prepareForm } from "../../src/console/parts/form/prepare.ts";
-import { splitByStyle, stripStyles } from "../../src/console/parts/log/ansi.ts";
-import { LogBuffer } from "../../src/console/parts/log/buffer.ts";
-import { classifyResult } from "../../src/console/parts/result/kinds.ts";
+import { splitByStyle, stripStyles } from "../../src/console/parts/runs/log/ansi.ts";
+import { LogBuffer } from "../../src/console/parts/runs/log/buffer.ts";
+import { classifyResult } from "../../src/console/parts/runs/result/kinds.ts";
 
 test("numbers keep their digits in requests and responses", () => {
   const text = '{"id":3544790567247868102,"small":7,"half":0.5,"list":[-9223372036854775808]}';

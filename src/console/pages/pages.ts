@@ -15,7 +15,7 @@ import {
 } from "@tabler/icons-react";
 import { queryClient } from "../api/client.ts";
 import { runQuery } from "../api/runs.ts";
-import { appsQuery, flowsWithDraftsQuery, scriptsWithDraftsQuery } from "../parts/lists.ts";
+import { appsQuery, flowsWithDraftsQuery, scriptsWithDraftsQuery } from "../parts/items/lists.ts";
 import type { Destination, PageModule } from "../shell/navigation.ts";
 import { AUTHORS, type Audience, INSTANCE_ADMINS, WORKSPACE_ADMINS } from "./audiences.ts";
 import { prefetchRuns } from "./runs/queries.ts";

@@ -4,7 +4,7 @@ import { useDisclosure } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { type ReactNode, useEffect } from "react";
 import { Link, useLocation } from "wouter";
-import { useWorkspace } from "../parts/places.ts";
+import { useWorkspace } from "../parts/navigation/places.ts";
 import { LostConnection } from "./Notices.tsx";
 import type { Destination } from "./navigation.ts";
 import { PersonMenu } from "./PersonMenu.tsx";

@@ -16,8 +16,8 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { appsQuery, flowsQuery, scriptsQuery } from "../parts/lists.ts";
-import { linkTo, useWorkspace } from "../parts/places.ts";
+import { appsQuery, flowsQuery, scriptsQuery } from "../parts/items/lists.ts";
+import { linkTo, useWorkspace } from "../parts/navigation/places.ts";
 import type { Destination } from "./navigation.ts";
 import { paletteStore } from "./palette-store.ts";
 

@@ -12,7 +12,7 @@ import { removeUserStorage, toServerPath } from "../api/base.ts";
 import { callOperation } from "../api/call.ts";
 import { setPaused, usePaused } from "../api/live.ts";
 import { whoamiQuery } from "../api/session.ts";
-import { notifyError } from "../parts/Problem.tsx";
+import { notifyError } from "../parts/elements/Problem.tsx";
 import { showShortcuts } from "./Shortcuts.tsx";
 
 async function signOut(email: string | undefined): Promise<void> {

@@ -2,7 +2,7 @@
 import { Group, Modal, Stack, Text } from "@mantine/core";
 import { useEffect, useRef, useSyncExternalStore } from "react";
 import { useLocation } from "wouter";
-import { linkTo, useWorkspace } from "../parts/places.ts";
+import { linkTo, useWorkspace } from "../parts/navigation/places.ts";
 
 const KEYS: [keys: string, what: string][] = [
   ["Ctrl K", "Search for anything (⌘ K on a Mac)"],

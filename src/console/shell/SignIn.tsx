@@ -6,7 +6,7 @@ import { toServerPath } from "../api/base.ts";
 import { callOperation } from "../api/call.ts";
 import { queryClient } from "../api/client.ts";
 import { markSessionEnded } from "../api/connection.ts";
-import { Problem } from "../parts/Problem.tsx";
+import { Problem } from "../parts/elements/Problem.tsx";
 
 /** Returns the address to which login providers return: that of the current page. */
 const getReturnAddress = () => encodeURIComponent(location.pathname + location.search);

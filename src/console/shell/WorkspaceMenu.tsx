@@ -3,7 +3,7 @@ import { IconCheck, IconPlus, IconSelector } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { myWorkspacesQuery } from "../api/session.ts";
-import { linkTo, useWorkspace } from "../parts/places.ts";
+import { linkTo, useWorkspace } from "../parts/navigation/places.ts";
 
 /** Returns the display name of the current workspace; its id until that is known. */
 export function useWorkspaceName(): string {

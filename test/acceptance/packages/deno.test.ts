@@ -1,7 +1,7 @@
 /** Scripts that use something of Deno: run by Deno where it is on the PATH, as TypeScript with the packages of npm. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
-import { type NpmRegistry, startNpmRegistry } from "../../support/peers/npm-registry.ts";
+import { type NpmRegistry, startNpmRegistry } from "../../support/peers/packages/npm-registry.ts";
 
 let server: TestServer;
 let ask: Ask;

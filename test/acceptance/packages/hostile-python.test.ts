@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Ask, deploy, startTestServer, type TestServer, until } from "../../support/harness.ts";
-import { installClients } from "../../support/peers/package-clients.ts";
+import { installClients } from "../../support/peers/packages/package-clients.ts";
 
 const path_before = process.env.PATH;
 /** Does what the one requirement says. */

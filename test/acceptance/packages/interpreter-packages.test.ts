@@ -11,9 +11,12 @@ import {
   type TestServer,
   until,
 } from "../../support/harness.ts";
-import { type ComposerRepository, startComposerRepository } from "../../support/peers/composer-repository.ts";
-import { type GemServer, startGemServer } from "../../support/peers/gem-server.ts";
-import { installClients } from "../../support/peers/package-clients.ts";
+import {
+  type ComposerRepository,
+  startComposerRepository,
+} from "../../support/peers/packages/composer-repository.ts";
+import { type GemServer, startGemServer } from "../../support/peers/packages/gem-server.ts";
+import { installClients } from "../../support/peers/packages/package-clients.ts";
 
 /** Each test starts package clients several times. */
 const SLOW_MS = 60_000;

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Ask, deploy, startTestServer, type TestServer, until } from "../../support/harness.ts";
-import { type GoProxy, startGoProxy } from "../../support/peers/go-proxy.ts";
+import { type GoProxy, startGoProxy } from "../../support/peers/packages/go-proxy.ts";
 
 let server: TestServer;
 let ask: Ask;

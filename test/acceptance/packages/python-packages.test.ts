@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
-import { installClients } from "../../support/peers/package-clients.ts";
-import { type PackageIndex, startPackageIndex } from "../../support/peers/package-index.ts";
+import { installClients } from "../../support/peers/packages/package-clients.ts";
+import { type PackageIndex, startPackageIndex } from "../../support/peers/packages/package-index.ts";
 
 let server: TestServer;
 let ask: Ask;

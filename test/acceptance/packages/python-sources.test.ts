@@ -10,7 +10,7 @@ import {
   startTestServer,
   type TestServer,
 } from "../../support/harness.ts";
-import { buildWheels } from "../../support/peers/package-index.ts";
+import { buildWheels } from "../../support/peers/packages/package-index.ts";
 
 let server: TestServer;
 let ask: Ask;

@@ -9,8 +9,8 @@ import {
   type TestServer,
   until,
 } from "../../support/harness.ts";
-import { type GoProxy, startGoProxy } from "../../support/peers/go-proxy.ts";
-import { type NpmRegistry, startNpmRegistry } from "../../support/peers/npm-registry.ts";
+import { type GoProxy, startGoProxy } from "../../support/peers/packages/go-proxy.ts";
+import { type NpmRegistry, startNpmRegistry } from "../../support/peers/packages/npm-registry.ts";
 
 /** Compilers take long, and the first build compiles the standard library. */
 const SLOW_MS = 180_000;

@@ -4,9 +4,9 @@ import { useLocation } from "wouter";
 import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { memberQuery, useMay } from "../../api/session.ts";
-import { Empty } from "../../parts/Empty.tsx";
-import { notifyError } from "../../parts/Problem.tsx";
-import { linkTo } from "../../parts/places.ts";
+import { Empty } from "../../parts/elements/Empty.tsx";
+import { notifyError } from "../../parts/elements/Problem.tsx";
+import { linkTo } from "../../parts/navigation/places.ts";
 import { TEMPLATES, type Template } from "./templates.ts";
 
 /** Empty state of Home: creates a script from a template. */

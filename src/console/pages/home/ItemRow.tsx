@@ -3,9 +3,9 @@ import { IconBolt, IconLayoutDashboard, IconRoute, IconStar, IconStarFilled } fr
 import { memo } from "react";
 import { Link } from "wouter";
 import { isEqualJson } from "../../api/json.ts";
-import { linkTo } from "../../parts/places.ts";
-import { State } from "../../parts/run-state.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Moment } from "../../parts/elements/time.tsx";
+import { linkTo } from "../../parts/navigation/places.ts";
+import { State } from "../../parts/runs/run-state.tsx";
 import type { Item, ItemKind } from "./items.ts";
 
 const KINDS: Record<ItemKind, { Icon: typeof IconBolt; word: string }> = {

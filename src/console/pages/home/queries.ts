@@ -2,8 +2,8 @@ import { keepPreviousData, queryOptions, useMutation } from "@tanstack/react-que
 import { callOperation, type Input } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import type { Job } from "../../api/interface.d.ts";
-import { appsQuery, flowsQuery, scriptsQuery } from "../../parts/lists.ts";
-import { notifyError } from "../../parts/Problem.tsx";
+import { notifyError } from "../../parts/elements/Problem.tsx";
+import { appsQuery, flowsQuery, scriptsQuery } from "../../parts/items/lists.ts";
 import type { Item } from "./items.ts";
 
 /** Items of one request. */

@@ -2,10 +2,10 @@ import { Anchor } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
+import { formatDuration, Moment } from "../../parts/elements/time.tsx";
 import { type Fact, FactList } from "../../parts/items/FactList.tsx";
-import { linkTo } from "../../parts/places.ts";
-import { findDeployedRunnable } from "../../parts/run-state.tsx";
-import { formatDuration, Moment } from "../../parts/time.tsx";
+import { linkTo } from "../../parts/navigation/places.ts";
+import { findDeployedRunnable } from "../../parts/runs/run-state.tsx";
 import { TRIGGER_KINDS } from "../../parts/triggers/trigger-kinds.ts";
 
 interface Props {

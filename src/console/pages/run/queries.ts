@@ -3,9 +3,9 @@ import { useLocation } from "wouter";
 import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import type { Job } from "../../api/interface.d.ts";
-import { notifyError } from "../../parts/Problem.tsx";
-import { linkTo } from "../../parts/places.ts";
-import type { Source } from "../../parts/result/views/ErrorView.tsx";
+import { notifyError } from "../../parts/elements/Problem.tsx";
+import { linkTo } from "../../parts/navigation/places.ts";
+import type { Source } from "../../parts/runs/result/views/ErrorView.tsx";
 
 /** Loads the executed version of a script. */
 const scriptVersionQuery = (workspace: string, hash: string | undefined) =>

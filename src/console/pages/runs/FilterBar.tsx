@@ -1,6 +1,6 @@
 import { Badge, Button, Group, Popover, Select, Stack, TextInput } from "@mantine/core";
 import { IconFilter, IconSearch, IconX } from "@tabler/icons-react";
-import { formatExactTime } from "../../parts/time.tsx";
+import { formatExactTime } from "../../parts/elements/time.tsx";
 import { TRIGGER_KINDS } from "../../parts/triggers/trigger-kinds.ts";
 import {
   countPopoverFilters,

@@ -1,9 +1,9 @@
 import { memo } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
-import { linkTo } from "../../parts/places.ts";
-import { formatRunName, getRunState, State } from "../../parts/run-state.tsx";
-import { formatDuration, Moment } from "../../parts/time.tsx";
+import { formatDuration, Moment } from "../../parts/elements/time.tsx";
+import { linkTo } from "../../parts/navigation/places.ts";
+import { formatRunName, getRunState, State } from "../../parts/runs/run-state.tsx";
 
 interface Props {
   workspace: string;

@@ -1,12 +1,12 @@
 import { Button, Checkbox, Stack, Text } from "@mantine/core";
 import { useCallback, useMemo, useState } from "react";
 import { Link, useLocation, useSearchParams } from "wouter";
-import { Empty } from "../../parts/Empty.tsx";
-import { Loading } from "../../parts/Loading.tsx";
-import { PageHead } from "../../parts/PageHead.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { linkTo, useWorkspace } from "../../parts/places.ts";
-import { formatExactTime } from "../../parts/time.tsx";
+import { Empty } from "../../parts/elements/Empty.tsx";
+import { Loading } from "../../parts/elements/Loading.tsx";
+import { PageHead } from "../../parts/elements/PageHead.tsx";
+import { Problem } from "../../parts/elements/Problem.tsx";
+import { formatExactTime } from "../../parts/elements/time.tsx";
+import { linkTo, useWorkspace } from "../../parts/navigation/places.ts";
 import { FilterBar } from "./FilterBar.tsx";
 import { type Filters, parseFilters, serializeFilters } from "./filters.ts";
 import { QueueDepth } from "./QueueDepth.tsx";

@@ -5,9 +5,9 @@ import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import type { Job } from "../../api/interface.d.ts";
-import { useMayCancel } from "../../parts/items/rights.ts";
-import { notifyError } from "../../parts/Problem.tsx";
-import { findDeployedRunnable, getRunState } from "../../parts/run-state.tsx";
+import { useMayCancel } from "../../api/item-rights.ts";
+import { notifyError } from "../../parts/elements/Problem.tsx";
+import { findDeployedRunnable, getRunState } from "../../parts/runs/run-state.tsx";
 import { canBeCancelled } from "./filters.ts";
 
 interface Props {

@@ -2,8 +2,8 @@
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
 import type { Job } from "../../api/interface.d.ts";
-import { formatRunName, getRunState, STATES } from "../../parts/run-state.tsx";
-import { formatDuration } from "../../parts/time.tsx";
+import { formatDuration } from "../../parts/elements/time.tsx";
+import { formatRunName, getRunState, STATES } from "../../parts/runs/run-state.tsx";
 
 const HEIGHT_PX = 112;
 const TOP_PX = 24;

@@ -1,7 +1,7 @@
 import { Button, Group, Popover, Stack, TextInput } from "@mantine/core";
 import { IconClock } from "@tabler/icons-react";
 import { useState } from "react";
-import { formatLocalInput } from "../../parts/time.tsx";
+import { formatLocalInput } from "../../parts/elements/time.tsx";
 
 const HOUR_MS = 3_600_000;
 

@@ -1,6 +1,6 @@
 /** Filters of the run list as URL parameters, one per filter; defaults are omitted. */
 import type { Input } from "../../api/call.ts";
-import type { RunState } from "../../parts/run-state.tsx";
+import type { RunState } from "../../parts/runs/run-state.tsx";
 
 type Query = NonNullable<Input<"GET /w/{workspace}/jobs/list">["query"]>;
 

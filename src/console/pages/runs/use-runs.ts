@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Job } from "../../api/interface.d.ts";
 import { usePolling } from "../../api/live.ts";
-import { notifyError } from "../../parts/Problem.tsx";
+import { notifyError } from "../../parts/elements/Problem.tsx";
 import { type Filters, serializeFilters } from "./filters.ts";
 import { type Page, readPage } from "./pages.ts";
 import { newestRunsQuery } from "./queries.ts";

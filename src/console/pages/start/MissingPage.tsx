@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "wouter";
-import { PageHead } from "../../parts/PageHead.tsx";
+import { PageHead } from "../../parts/elements/PageHead.tsx";
 
 export function MissingPage() {
   return (

@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { Link } from "wouter";
-import { PageHead } from "../../parts/PageHead.tsx";
-import { linkTo, useWorkspace } from "../../parts/places.ts";
+import { PageHead } from "../../parts/elements/PageHead.tsx";
+import { linkTo, useWorkspace } from "../../parts/navigation/places.ts";
 import type { Audience } from "../audiences.ts";
 
 /** Shown to users for whom a page is not made. */

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { Link } from "wouter";
-import { useWorkspace } from "../../parts/places.ts";
+import { useWorkspace } from "../../parts/navigation/places.ts";
 import { StartCard } from "./StartCard.tsx";
 
 /** Shown instead of a workspace that the user does not belong to. */

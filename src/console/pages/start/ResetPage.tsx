@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
-import { Problem } from "../../parts/Problem.tsx";
+import { Problem } from "../../parts/elements/Problem.tsx";
 import { EmailField, NewPasswordField } from "./fields.tsx";
 import { StartCard } from "./StartCard.tsx";
 

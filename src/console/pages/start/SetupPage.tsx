@@ -4,8 +4,8 @@ import { type FormEvent, useState } from "react";
 import { useLocation, useParams } from "wouter";
 import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
-import { Loading } from "../../parts/Loading.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { Loading } from "../../parts/elements/Loading.tsx";
+import { Problem } from "../../parts/elements/Problem.tsx";
 import { EmailField, NewPasswordField } from "./fields.tsx";
 import { StartCard } from "./StartCard.tsx";
 

@@ -7,9 +7,9 @@ import { toServerPath } from "../../api/base.ts";
 import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { memberQuery, myWorkspacesQuery, whoamiQuery } from "../../api/session.ts";
-import { Loading } from "../../parts/Loading.tsx";
-import { notifyError, Problem } from "../../parts/Problem.tsx";
-import { linkTo } from "../../parts/places.ts";
+import { Loading } from "../../parts/elements/Loading.tsx";
+import { notifyError, Problem } from "../../parts/elements/Problem.tsx";
+import { linkTo } from "../../parts/navigation/places.ts";
 import { StartCard } from "./StartCard.tsx";
 
 const invitations = {

@@ -2,10 +2,10 @@ import { Badge } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { callOperation } from "../../api/call.ts";
 import { useMay } from "../../api/session.ts";
-import { DataTable } from "../../parts/DataTable.tsx";
-import { Empty } from "../../parts/Empty.tsx";
-import { Loading } from "../../parts/Loading.tsx";
-import { Problem } from "../../parts/Problem.tsx";
+import { DataTable } from "../../parts/elements/DataTable.tsx";
+import { Empty } from "../../parts/elements/Empty.tsx";
+import { Loading } from "../../parts/elements/Loading.tsx";
+import { Problem } from "../../parts/elements/Problem.tsx";
 
 /** Kinds that the server stores and does not run, by the API's names. */
 const KINDS = {

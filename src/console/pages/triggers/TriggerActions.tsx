@@ -1,7 +1,7 @@
 import { Button } from "@mantine/core";
 import { IconPencil, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
 import { Link, useLocation } from "wouter";
-import { useConfirmation } from "../../parts/actions.tsx";
+import { useConfirmation } from "../../parts/elements/actions.tsx";
 
 interface Props {
   /** Such as `schedule`. */

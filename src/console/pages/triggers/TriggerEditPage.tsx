@@ -2,14 +2,14 @@ import { Anchor } from "@mantine/core";
 import type { QueryKey, UseQueryOptions } from "@tanstack/react-query";
 import type { ComponentType } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
+import { useIsReadOnly, useOwnPrefix } from "../../api/item-rights.ts";
+import { Loading } from "../../parts/elements/Loading.tsx";
+import { PageHead } from "../../parts/elements/PageHead.tsx";
+import { Problem } from "../../parts/elements/Problem.tsx";
 import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
 import { useStoredItem } from "../../parts/form/use-stored-item.ts";
 import { ReadOnlyNotice } from "../../parts/items/ReadOnlyNotice.tsx";
-import { useIsReadOnly, useOwnPrefix } from "../../parts/items/rights.ts";
-import { Loading } from "../../parts/Loading.tsx";
-import { PageHead } from "../../parts/PageHead.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { useWorkspace } from "../../parts/places.ts";
+import { useWorkspace } from "../../parts/navigation/places.ts";
 
 /** Properties of a schedule's or trigger's form. */
 export interface TriggerFormProps<T> {

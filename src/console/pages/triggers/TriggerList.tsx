@@ -1,13 +1,13 @@
 import { Switch } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { type Column, DataTable } from "../../parts/DataTable.tsx";
-import { Empty } from "../../parts/Empty.tsx";
+import { type Column, DataTable } from "../../parts/elements/DataTable.tsx";
+import { Empty } from "../../parts/elements/Empty.tsx";
+import { Loading } from "../../parts/elements/Loading.tsx";
+import { Problem } from "../../parts/elements/Problem.tsx";
 import { ItemName } from "../../parts/items/ItemName.tsx";
 import { OnlyFirst } from "../../parts/items/OnlyFirst.tsx";
 import { useSearch } from "../../parts/items/Search.tsx";
-import { Loading } from "../../parts/Loading.tsx";
-import { Problem } from "../../parts/Problem.tsx";
 
 interface Trigger {
   path: string;

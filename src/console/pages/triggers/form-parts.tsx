@@ -3,9 +3,9 @@ import { Button, Group, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "wouter";
 import { allowLeaving } from "../../api/leaving.ts";
+import { Problem } from "../../parts/elements/Problem.tsx";
 import { useLeaveWarning } from "../../parts/form/leave-warning.ts";
 import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
-import { Problem } from "../../parts/Problem.tsx";
 
 /** Returns the script or flow of an existing trigger, or the one proposed in the address. */
 export const getInitialRunnable = (

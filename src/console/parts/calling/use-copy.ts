@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { notifyError } from "../Problem.tsx";
+import { notifyError } from "../elements/Problem.tsx";
 import { copyText } from "./clipboard.ts";
 
 const SHOWN_MS = 1_000;

@@ -2,12 +2,12 @@ import { Anchor } from "@mantine/core";
 import type { UseQueryResult } from "@tanstack/react-query";
 import { Fragment, type ReactNode, useState } from "react";
 import { Link } from "wouter";
+import { useIsReadOnly } from "../../api/item-rights.ts";
+import { Loading } from "../elements/Loading.tsx";
+import { PageHead } from "../elements/PageHead.tsx";
+import { Problem } from "../elements/Problem.tsx";
 import { ReadOnlyNotice } from "../items/ReadOnlyNotice.tsx";
-import { useIsReadOnly } from "../items/rights.ts";
-import { Loading } from "../Loading.tsx";
-import { PageHead } from "../PageHead.tsx";
-import { Problem } from "../Problem.tsx";
-import { linkTo, type RunnableKind, useWorkspace } from "../places.ts";
+import { linkTo, type RunnableKind, useWorkspace } from "../navigation/places.ts";
 
 interface EditedItem {
   draft_only?: boolean;

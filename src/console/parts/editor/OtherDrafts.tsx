@@ -1,6 +1,6 @@
 import { Alert, Anchor } from "@mantine/core";
 import { Link } from "wouter";
-import { Moment } from "../time.tsx";
+import { Moment } from "../elements/time.tsx";
 
 interface Props {
   drafts: readonly { created_by: string; created_at: string }[];

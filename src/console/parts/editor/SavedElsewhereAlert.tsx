@@ -1,5 +1,5 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
-import { useAction } from "../actions.tsx";
+import { useAction } from "../elements/actions.tsx";
 
 interface Props {
   /** Reopens the editor with the stored draft. */

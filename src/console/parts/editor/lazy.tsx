@@ -1,6 +1,6 @@
 /** The editor and the difference view, loaded when they are first shown. */
 import { type ComponentProps, lazy, Suspense } from "react";
-import { Loading } from "../Loading.tsx";
+import { Loading } from "../elements/Loading.tsx";
 
 const LazyEditor = lazy(() => import("./Editor.tsx"));
 const LazyDifference = lazy(() => import("./Difference.tsx"));

@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { useLocation } from "wouter";
 import { callOperation } from "../../api/call.ts";
 import { memberQuery } from "../../api/session.ts";
-import { useConfirmation } from "../actions.tsx";
-import { linkTo } from "../places.ts";
+import { useConfirmation } from "../elements/actions.tsx";
+import { linkTo } from "../navigation/places.ts";
 import { type DraftKind, type DraftPlace, discardDraft } from "./drafts.ts";
 
 /** Stops saving the draft, then performs the action. */

@@ -1,6 +1,6 @@
 import { ActionIcon, Group, Select } from "@mantine/core";
 import { IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
-import { getRunState, STATES } from "../run-state.tsx";
+import { getRunState, STATES } from "../runs/run-state.tsx";
 import type { StepJob } from "./run-model.ts";
 
 interface Props {

@@ -1,6 +1,6 @@
 /** Assigns the jobs of a flow run to the steps of the flow's tree. */
 import type { Answer } from "../../api/call.ts";
-import { getRunState, type RunState } from "../run-state.tsx";
+import { getRunState, type RunState } from "../runs/run-state.tsx";
 import type { StepNode } from "./tree.ts";
 
 export type FlowSteps = Answer<"GET /w/{workspace}/jobs/flow/steps/{flow_job_id}">;

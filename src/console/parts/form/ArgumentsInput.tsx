@@ -1,8 +1,8 @@
 import { Fieldset, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Ref, useCallback, useEffect, useMemo, useState } from "react";
+import { Loading } from "../elements/Loading.tsx";
 import { runnableQuery } from "../items/runnables.ts";
-import { Loading } from "../Loading.tsx";
 import { JsonArguments } from "./json/JsonArguments.tsx";
 import { LazySchemaForm } from "./LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "./prepare.ts";

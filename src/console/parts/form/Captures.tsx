@@ -4,10 +4,10 @@ import { type ReactNode, useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { callOperation } from "../../api/call.ts";
 import type { Capture } from "../../api/interface.d.ts";
-import { notifyError } from "../Problem.tsx";
-import { linkTo, type RunnableKind } from "../places.ts";
-import { ResultPanel } from "../result/ResultPanel.tsx";
-import { Moment } from "../time.tsx";
+import { notifyError } from "../elements/Problem.tsx";
+import { Moment } from "../elements/time.tsx";
+import { linkTo, type RunnableKind } from "../navigation/places.ts";
+import { ResultPanel } from "../runs/result/ResultPanel.tsx";
 import { passArguments } from "./history-state/handover.ts";
 
 /** Interval at which the server is told that the user is still watching. */

@@ -1,6 +1,6 @@
 /** The form of a JSON Schema, whose code is loaded when a page needs it. */
 import { type ComponentProps, lazy, Suspense } from "react";
-import { Loading } from "../Loading.tsx";
+import { Loading } from "../elements/Loading.tsx";
 
 const SchemaForm = lazy(() => import("./SchemaForm.tsx"));
 

@@ -1,7 +1,7 @@
 import { Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { flowsQuery, scriptsQuery } from "../lists.ts";
-import type { RunnableKind } from "../places.ts";
+import { flowsQuery, scriptsQuery } from "../items/lists.ts";
+import type { RunnableKind } from "../navigation/places.ts";
 
 export interface RunnableRef {
   kind: RunnableKind;

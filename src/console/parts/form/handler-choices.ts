@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { flowsQuery, scriptsQuery } from "../lists.ts";
+import { flowsQuery, scriptsQuery } from "../items/lists.ts";
 
 /** Lists the scripts and flows that can handle failures, in the form of settings and schedules: `script/f/ops/tell`. */
 export function useHandlerChoices(workspace: string): string[] {

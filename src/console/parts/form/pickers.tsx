@@ -5,7 +5,7 @@ import { IconBraces } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
-import { useWorkspace } from "../places.ts";
+import { useWorkspace } from "../navigation/places.ts";
 import { type Common, JsonText } from "./json/JsonText.tsx";
 import { isPassword } from "./prepare.ts";
 

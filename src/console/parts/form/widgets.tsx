@@ -2,7 +2,7 @@
 import { Checkbox, FileInput, TextInput } from "@mantine/core";
 import type { FieldProps, WidgetProps } from "@rjsf/utils";
 import { useState } from "react";
-import { formatLocalInput } from "../time.tsx";
+import { formatLocalInput } from "../elements/time.tsx";
 import { JsonText } from "./json/JsonText.tsx";
 import { ResourceField } from "./pickers.tsx";
 

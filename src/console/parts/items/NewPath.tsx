@@ -2,8 +2,8 @@
 import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { callOperation } from "../../api/call.ts";
+import { useMayWrite } from "../../api/item-rights.ts";
 import { memberQuery } from "../../api/session.ts";
-import { useMayWrite } from "./rights.ts";
 
 export interface NewPath {
   /** Such as `f/finance`; empty: the user. */

@@ -2,7 +2,7 @@
 import { TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { useUrlParameters } from "../use-url-parameters.ts";
+import { useUrlParameters } from "../navigation/use-url-parameters.ts";
 
 /** Returns a check whether a text contains all words of a search, ignoring case. */
 export function createMatcher(search: string): (text: string) => boolean {

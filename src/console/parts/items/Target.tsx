@@ -1,6 +1,6 @@
 import { Anchor } from "@mantine/core";
 import { Link } from "wouter";
-import { linkTo } from "../places.ts";
+import { linkTo } from "../navigation/places.ts";
 
 /** Link to the script or flow that a trigger starts. */
 export const Target = ({ workspace, path, isFlow }: { workspace: string; path: string; isFlow: boolean }) => (

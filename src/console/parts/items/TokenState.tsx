@@ -1,5 +1,5 @@
 import { Badge, Tooltip } from "@mantine/core";
-import { formatExactTime } from "../time.tsx";
+import { formatExactTime } from "../elements/time.tsx";
 
 interface Props {
   is_expired: boolean;

@@ -2,10 +2,10 @@ import { Anchor, Modal, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { callOperation } from "../../api/call.ts";
-import { Loading } from "../Loading.tsx";
-import { readAll } from "../lists.ts";
-import { getErrorMessage, Problem } from "../Problem.tsx";
-import { linkTo } from "../places.ts";
+import { Loading } from "../elements/Loading.tsx";
+import { getErrorMessage, Problem } from "../elements/Problem.tsx";
+import { linkTo } from "../navigation/places.ts";
+import { readAll } from "./lists.ts";
 
 /** Finds a path as a whole word: `u/ann/key` is not in `u/ann/key_2`. */
 function holds(text: string, path: string): boolean {

@@ -1,6 +1,6 @@
 import { callOperation } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
-import { useAction } from "../actions.tsx";
+import { useAction } from "../elements/actions.tsx";
 
 /** Returns a function that refreshes the token of the account behind a resource or variable. */
 export function useRefreshToken(workspace: string): (path: string, account: number) => void {

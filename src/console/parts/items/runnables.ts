@@ -2,7 +2,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { callOperation } from "../../api/call.ts";
 import type { Script } from "../../api/interface.d.ts";
-import type { RunnableKind } from "../places.ts";
+import type { RunnableKind } from "../navigation/places.ts";
 
 /** Fields of a script or flow that forms use. */
 export interface Runnable {

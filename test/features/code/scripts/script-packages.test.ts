@@ -1,7 +1,7 @@
 /** Packages of TypeScript scripts that the registry cannot give: the script is stored, and its run says why. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { type NpmRegistry, startNpmRegistry } from "../../../support/peers/npm-registry.ts";
+import { type NpmRegistry, startNpmRegistry } from "../../../support/peers/packages/npm-registry.ts";
 
 let server: TestServer;
 let ask: Ask;

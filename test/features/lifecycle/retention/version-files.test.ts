@@ -13,7 +13,7 @@ import {
   type TestServer,
   until,
 } from "../../../support/harness.ts";
-import { installClients } from "../../../support/peers/package-clients.ts";
+import { installClients } from "../../../support/peers/packages/package-clients.ts";
 import { advanceClock, DAY_S, HOUR_S, prune, RETENTION, secondsAgo } from "./retention-setup.ts";
 
 /** They install one function, for either language. */

@@ -11,7 +11,7 @@ import {
   type TestServer,
   until,
 } from "../../../support/harness.ts";
-import { type NpmRegistry, startNpmRegistry } from "../../../support/peers/npm-registry.ts";
+import { type NpmRegistry, startNpmRegistry } from "../../../support/peers/packages/npm-registry.ts";
 
 let server: TestServer;
 let ask: Ask;

@@ -4,13 +4,13 @@ import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import type { GlobalUserInfo } from "../../../api/interface.d.ts";
 import { whoamiQuery } from "../../../api/session.ts";
-import { FormDialog, useAction, useConfirmation } from "../../../parts/actions.tsx";
-import { type Column, DataTable } from "../../../parts/DataTable.tsx";
-import { Empty } from "../../../parts/Empty.tsx";
+import { FormDialog, useAction, useConfirmation } from "../../../parts/elements/actions.tsx";
+import { type Column, DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Empty } from "../../../parts/elements/Empty.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { RowMenu } from "../../../parts/elements/RowMenu.tsx";
 import { useSearch } from "../../../parts/items/Search.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { accountsQuery } from "./queries.ts";
 
 export function Accounts() {

@@ -5,12 +5,12 @@ import { callOperation } from "../../../api/call.ts";
 import { isRecord } from "../../../api/json.ts";
 import { usePolling } from "../../../api/live.ts";
 import { useMay } from "../../../api/session.ts";
-import { useAction } from "../../../parts/actions.tsx";
-import { type Column, DataTable } from "../../../parts/DataTable.tsx";
-import { Empty } from "../../../parts/Empty.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { Moment } from "../../../parts/time.tsx";
+import { useAction } from "../../../parts/elements/actions.tsx";
+import { type Column, DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Empty } from "../../../parts/elements/Empty.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { Moment } from "../../../parts/elements/time.tsx";
 import { type Alert, alertsQuery, settingsQuery } from "./queries.ts";
 
 /** The setting that names where alerts are sent. */

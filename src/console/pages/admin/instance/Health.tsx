@@ -4,9 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { Link, useParams } from "wouter";
 import { usePolling } from "../../../api/live.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { formatDuration } from "../../../parts/time.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { formatDuration } from "../../../parts/elements/time.tsx";
 import { type Health as HealthAnswer, healthQuery } from "./queries.ts";
 import { formatSize } from "./size.ts";
 

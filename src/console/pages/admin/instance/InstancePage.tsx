@@ -1,6 +1,6 @@
 import { useMay } from "../../../api/session.ts";
-import { PageHead } from "../../../parts/PageHead.tsx";
-import { type TabChoice, useTabs } from "../../../parts/TabBar.tsx";
+import { PageHead } from "../../../parts/elements/PageHead.tsx";
+import { type TabChoice, useTabs } from "../../../parts/elements/TabBar.tsx";
 import { Accounts } from "./Accounts.tsx";
 import { Alerts } from "./Alerts.tsx";
 import { Backup } from "./Backup.tsx";

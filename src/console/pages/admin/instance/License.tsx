@@ -2,10 +2,10 @@ import { Button, Group, Text, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
-import { useAction } from "../../../parts/actions.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { Moment } from "../../../parts/time.tsx";
+import { useAction } from "../../../parts/elements/actions.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { Moment } from "../../../parts/elements/time.tsx";
 import { Section } from "../settings/Section.tsx";
 import { latestRenewalQuery, licenseIdQuery } from "./queries.ts";
 

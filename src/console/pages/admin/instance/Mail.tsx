@@ -5,9 +5,9 @@ import { Link, useParams } from "wouter";
 import { callOperation } from "../../../api/call.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
 import { useMay, whoamiQuery } from "../../../api/session.ts";
-import { useAction } from "../../../parts/actions.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { useAction } from "../../../parts/elements/actions.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
 import { Section } from "../settings/Section.tsx";
 import { loginProvidersQuery, settingsQuery } from "./queries.ts";
 

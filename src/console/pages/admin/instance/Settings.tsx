@@ -5,11 +5,11 @@ import { useSearchParams } from "wouter";
 import { callOperation } from "../../../api/call.ts";
 import { parseJson, writeJson } from "../../../api/json.ts";
 import { useMay } from "../../../api/session.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
-import { type Column, DataTable } from "../../../parts/DataTable.tsx";
-import { Empty } from "../../../parts/Empty.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { FormDialog } from "../../../parts/elements/actions.tsx";
+import { type Column, DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Empty } from "../../../parts/elements/Empty.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
 import { type Setting, settingsQuery } from "./queries.ts";
 
 const SOURCES: Record<Setting["source"], string> = {

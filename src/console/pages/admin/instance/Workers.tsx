@@ -1,11 +1,11 @@
 import { Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { usePolling } from "../../../api/live.ts";
-import { DataTable } from "../../../parts/DataTable.tsx";
-import { Empty } from "../../../parts/Empty.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { Moment } from "../../../parts/time.tsx";
+import { DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Empty } from "../../../parts/elements/Empty.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { Moment } from "../../../parts/elements/time.tsx";
 import { queueCountsQuery, workersQuery } from "./queries.ts";
 import { formatSize } from "./size.ts";
 

@@ -2,12 +2,12 @@ import { Badge, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { callOperation } from "../../../api/call.ts";
-import { useAction, useConfirmation } from "../../../parts/actions.tsx";
-import { type Column, DataTable } from "../../../parts/DataTable.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo } from "../../../parts/places.ts";
-import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { useAction, useConfirmation } from "../../../parts/elements/actions.tsx";
+import { type Column, DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { RowMenu } from "../../../parts/elements/RowMenu.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { type Workspace, workspacesQuery } from "./queries.ts";
 
 export function Workspaces() {

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import type { Folder } from "../../../api/interface.d.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
+import { FormDialog } from "../../../parts/elements/actions.tsx";
 import { groupsQuery, usernamesQuery } from "./queries.ts";
 
 type Right = "owner" | "write" | "read";

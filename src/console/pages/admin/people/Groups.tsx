@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import type { Group } from "../../../api/interface.d.ts";
+import { useMayManage } from "../../../api/item-rights.ts";
 import { useMay } from "../../../api/session.ts";
-import { FormDialog, useConfirmation } from "../../../parts/actions.tsx";
-import { type Column, DataTable } from "../../../parts/DataTable.tsx";
-import { Empty } from "../../../parts/Empty.tsx";
-import { useMayManage } from "../../../parts/items/rights.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { FormDialog, useConfirmation } from "../../../parts/elements/actions.tsx";
+import { type Column, DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Empty } from "../../../parts/elements/Empty.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { RowMenu } from "../../../parts/elements/RowMenu.tsx";
 import { groupQuery, groupsQuery, membersQuery, usernamesQuery } from "./queries.ts";
 
 /** The group that contains all members. */

@@ -1,7 +1,7 @@
 import { Radio, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
+import { FormDialog } from "../../../parts/elements/actions.tsx";
 import { ROLES, type Role, toRoleFlags } from "./roles.ts";
 
 interface Props {

@@ -1,6 +1,6 @@
-import { PageHead } from "../../../parts/PageHead.tsx";
-import { useWorkspace } from "../../../parts/places.ts";
-import { useTabs } from "../../../parts/TabBar.tsx";
+import { PageHead } from "../../../parts/elements/PageHead.tsx";
+import { useTabs } from "../../../parts/elements/TabBar.tsx";
+import { useWorkspace } from "../../../parts/navigation/places.ts";
 import { Folders } from "./Folders.tsx";
 import { Groups } from "./Groups.tsx";
 import { Members } from "./Members.tsx";

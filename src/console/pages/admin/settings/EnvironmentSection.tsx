@@ -2,10 +2,10 @@ import { TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
-import { useConfirmation } from "../../../parts/actions.tsx";
-import { DataTable } from "../../../parts/DataTable.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { useConfirmation } from "../../../parts/elements/actions.tsx";
+import { DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { RowMenu } from "../../../parts/elements/RowMenu.tsx";
 import { environmentQuery } from "./queries.ts";
 import { Section } from "./Section.tsx";
 

@@ -1,6 +1,6 @@
 import { Button } from "@mantine/core";
 import { callOperation } from "../../../api/call.ts";
-import { useConfirmation } from "../../../parts/actions.tsx";
+import { useConfirmation } from "../../../parts/elements/actions.tsx";
 import { Section } from "./Section.tsx";
 
 const KEY_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

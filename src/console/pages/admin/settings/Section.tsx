@@ -1,6 +1,6 @@
 import { Button, Group, Stack, Text, Title } from "@mantine/core";
 import { type FormEvent, type ReactNode, useId } from "react";
-import { type Action, useAction } from "../../../parts/actions.tsx";
+import { type Action, useAction } from "../../../parts/elements/actions.tsx";
 
 interface Props {
   title: string;

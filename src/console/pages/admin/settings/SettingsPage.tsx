@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMay } from "../../../api/session.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { PageHead } from "../../../parts/PageHead.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { useWorkspace } from "../../../parts/places.ts";
-import { useTabs } from "../../../parts/TabBar.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { PageHead } from "../../../parts/elements/PageHead.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { useTabs } from "../../../parts/elements/TabBar.tsx";
+import { useWorkspace } from "../../../parts/navigation/places.ts";
 import { EnvironmentSection } from "./EnvironmentSection.tsx";
 import { ErrorHandlerSection } from "./ErrorHandlerSection.tsx";
 import { GeneralSections } from "./GeneralSections.tsx";

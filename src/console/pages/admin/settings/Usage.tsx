@@ -1,11 +1,11 @@
 import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { DataTable } from "../../../parts/DataTable.tsx";
-import { Empty } from "../../../parts/Empty.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo } from "../../../parts/places.ts";
+import { DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Empty } from "../../../parts/elements/Empty.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { usageQuery } from "./queries.ts";
 
 export function Usage({ workspace }: { workspace: string }) {

@@ -13,8 +13,8 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
 import { Copy } from "../../../parts/calling/Copy.tsx";
+import { FormDialog } from "../../../parts/elements/actions.tsx";
 import { scopesQuery } from "./queries.ts";
 
 interface Props {

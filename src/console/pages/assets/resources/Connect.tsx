@@ -3,7 +3,7 @@ import { IconPlugConnected } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { getOperationUrl } from "../../../api/call.ts";
-import { useOwnPrefix } from "../../../parts/items/rights.ts";
+import { useOwnPrefix } from "../../../api/item-rights.ts";
 import { oauthProvidersQuery } from "./queries.ts";
 
 /** Connects an account at an OAuth provider. Renders nothing if the instance has no providers. */

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import type { ResourceType } from "../../../api/interface.d.ts";
 import { parseJson, writeJson } from "../../../api/json.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
+import { FormDialog } from "../../../parts/elements/actions.tsx";
 
 interface DialogProps {
   workspace: string;

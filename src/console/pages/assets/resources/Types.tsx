@@ -3,12 +3,12 @@ import { useLocation } from "wouter";
 import { callOperation } from "../../../api/call.ts";
 import type { ResourceType } from "../../../api/interface.d.ts";
 import { memberQuery, useMay, whoamiQuery } from "../../../api/session.ts";
-import { useConfirmation } from "../../../parts/actions.tsx";
-import { DataTable } from "../../../parts/DataTable.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo } from "../../../parts/places.ts";
-import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { useConfirmation } from "../../../parts/elements/actions.tsx";
+import { DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { RowMenu } from "../../../parts/elements/RowMenu.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { resourceTypesQuery } from "./queries.ts";
 
 /** Returns the names of a type's fields. */

@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from "react";
 import { callOperation } from "../../../api/call.ts";
-import { AccessDialog } from "../../../parts/access/Access.tsx";
-import { useConfirmation } from "../../../parts/actions.tsx";
+import { useMayWrite } from "../../../api/item-rights.ts";
+import { useConfirmation } from "../../../parts/elements/actions.tsx";
+import type { MenuEntry } from "../../../parts/elements/RowMenu.tsx";
+import { AccessDialog } from "../../../parts/items/access/Access.tsx";
 import { useRefreshToken } from "../../../parts/items/refresh-token.ts";
-import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Uses } from "../../../parts/items/Uses.tsx";
-import type { MenuEntry } from "../../../parts/RowMenu.tsx";
 import type { ListedResource } from "./queries.ts";
 
 type Shown = Pick<ListedResource, "path" | "extra_perms"> & Partial<Pick<ListedResource, "account">>;

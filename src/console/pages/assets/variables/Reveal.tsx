@@ -2,8 +2,8 @@ import { Button, Code, Group, Modal, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import { Copy } from "../../../parts/calling/Copy.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
 
 interface Props {
   workspace: string;

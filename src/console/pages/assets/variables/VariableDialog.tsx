@@ -2,7 +2,7 @@ import { Checkbox, PasswordInput, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import type { ListableVariable } from "../../../api/interface.d.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
+import { FormDialog } from "../../../parts/elements/actions.tsx";
 
 interface Props {
   workspace: string;

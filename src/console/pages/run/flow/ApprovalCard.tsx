@@ -1,12 +1,12 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import { useCallback, useId, useMemo, useState } from "react";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { Moment } from "../../../parts/elements/time.tsx";
 import type { Approval } from "../../../parts/flow/run-model.ts";
 import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
-import { Problem } from "../../../parts/Problem.tsx";
-import { JsonTree } from "../../../parts/result/views/JsonTree.tsx";
-import { Moment } from "../../../parts/time.tsx";
+import { JsonTree } from "../../../parts/runs/result/views/JsonTree.tsx";
 import { useAnswerApproval } from "./queries.ts";
 
 /** Shows an approval that the run waits for, with buttons to answer it. */

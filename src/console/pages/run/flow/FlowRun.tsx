@@ -5,6 +5,9 @@ import { Link } from "wouter";
 import type { Job } from "../../../api/interface.d.ts";
 import { usePolling } from "../../../api/live.ts";
 import { memberQuery, useMay } from "../../../api/session.ts";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { formatDuration } from "../../../parts/elements/time.tsx";
 import type { Decoration } from "../../../parts/flow/Card.tsx";
 import { Graph } from "../../../parts/flow/Graph.tsx";
 import { Iterations } from "../../../parts/flow/Iterations.tsx";
@@ -16,12 +19,9 @@ import {
   type StepRunState,
 } from "../../../parts/flow/run-model.ts";
 import { buildTree, type StepNode } from "../../../parts/flow/tree.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo } from "../../../parts/places.ts";
-import { getRunState, STATES } from "../../../parts/run-state.tsx";
-import { formatDuration } from "../../../parts/time.tsx";
-import { useUrlParameters } from "../../../parts/use-url-parameters.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
+import { useUrlParameters } from "../../../parts/navigation/use-url-parameters.ts";
+import { getRunState, STATES } from "../../../parts/runs/run-state.tsx";
 import { ApprovalCard } from "./ApprovalCard.tsx";
 import { flowStepsQuery, flowVersionQuery, useRestartRun } from "./queries.ts";
 import { StepPanel } from "./StepPanel.tsx";

@@ -5,16 +5,16 @@ import { Link } from "wouter";
 import { getOperationUrl } from "../../../api/call.ts";
 import { usePolling } from "../../../api/live.ts";
 import { runQuery } from "../../../api/runs.ts";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { formatDuration } from "../../../parts/elements/time.tsx";
 import type { StepRunState } from "../../../parts/flow/run-model.ts";
 import type { StepNode } from "../../../parts/flow/tree.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Log } from "../../../parts/log/Log.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo } from "../../../parts/places.ts";
-import { RunValue } from "../../../parts/result/RunValue.tsx";
-import { useRunProgress } from "../../../parts/run-progress.ts";
-import { STATES, State } from "../../../parts/run-state.tsx";
-import { formatDuration } from "../../../parts/time.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
+import { Log } from "../../../parts/runs/log/Log.tsx";
+import { RunValue } from "../../../parts/runs/result/RunValue.tsx";
+import { useRunProgress } from "../../../parts/runs/run-progress.ts";
+import { STATES, State } from "../../../parts/runs/run-state.tsx";
 import { useRunSource } from "../queries.ts";
 
 export interface Restart {

@@ -1,8 +1,8 @@
 import { Button, Center, Checkbox } from "@mantine/core";
 import { useState } from "react";
+import { formatDuration } from "../../../parts/elements/time.tsx";
 import type { StepJob } from "../../../parts/flow/run-model.ts";
-import { getRunState, STATES } from "../../../parts/run-state.tsx";
-import { formatDuration } from "../../../parts/time.tsx";
+import { getRunState, STATES } from "../../../parts/runs/run-state.tsx";
 
 const PAGE = 300;
 /** Deeper rows are not indented further. */

@@ -2,9 +2,9 @@ import { queryOptions, useMutation } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { callOperation } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
+import { notifyError } from "../../../parts/elements/Problem.tsx";
 import type { Approval } from "../../../parts/flow/run-model.ts";
-import { notifyError } from "../../../parts/Problem.tsx";
-import { linkTo } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
 
 export const flowStepsQuery = (workspace: string, id: string) =>
   queryOptions({

@@ -15,15 +15,15 @@ import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/ic
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isEqualJson } from "../../../api/json.ts";
 import { copyText } from "../../../parts/calling/clipboard.ts";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { formatLocalInput } from "../../../parts/elements/time.tsx";
 import { clearPassedArguments, getPassedArguments } from "../../../parts/form/history-state/handover.ts";
 import { omitSecrets } from "../../../parts/form/history-state/secret-fields.ts";
 import { useHistoryState } from "../../../parts/form/history-state/use-history-state.ts";
 import { JsonArguments } from "../../../parts/form/json/JsonArguments.tsx";
 import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo, type RunnableKind } from "../../../parts/places.ts";
-import { formatLocalInput } from "../../../parts/time.tsx";
+import { linkTo, type RunnableKind } from "../../../parts/navigation/places.ts";
 import { useStartRun } from "./queries.ts";
 import { createSharedLink } from "./shared-link.ts";
 

@@ -2,7 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { callOperation } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
-import { linkTo, type RunnableKind } from "../../../parts/places.ts";
+import { linkTo, type RunnableKind } from "../../../parts/navigation/places.ts";
 
 /** Loads the arguments of an earlier run. */
 export const useEarlierArguments = (workspace: string, run: string | null) =>

@@ -4,10 +4,10 @@ import { useMemo } from "react";
 import { Link, useParams } from "wouter";
 import { callOperation } from "../../../api/call.ts";
 import { memberQuery, whoamiQuery } from "../../../api/session.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { PageHead } from "../../../parts/PageHead.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo, useWorkspace } from "../../../parts/places.ts";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { PageHead } from "../../../parts/elements/PageHead.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { linkTo, useWorkspace } from "../../../parts/navigation/places.ts";
 import { AppView } from "./AppView.tsx";
 import { readApp } from "./read-app.ts";
 

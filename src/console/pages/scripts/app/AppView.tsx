@@ -1,10 +1,10 @@
 /** Renders an app as a page of texts, inputs, buttons and results. */
 import { Button, Image, Tabs, Text, Title } from "@mantine/core";
 import { type CSSProperties, useState } from "react";
+import { Loading } from "../../../parts/elements/Loading.tsx";
 import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
-import { HtmlFrame } from "../../../parts/result/views/HtmlFrame.tsx";
+import { ResultPanel } from "../../../parts/runs/result/ResultPanel.tsx";
+import { HtmlFrame } from "../../../parts/runs/result/views/HtmlFrame.tsx";
 import { CONTROLS, Control } from "./Controls.tsx";
 import type { Scope } from "./evaluate.ts";
 import { type AppComponent, BACKGROUND, findRunnable, isTable } from "./read-app.ts";

@@ -12,8 +12,8 @@ import {
 } from "@mantine/core";
 import { useEffect } from "react";
 import { isRecord } from "../../../api/json.ts";
+import { Loading } from "../../../parts/elements/Loading.tsx";
 import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
 import { computeInput, NotEvaluated } from "./evaluate.ts";
 import type { AppComponent } from "./read-app.ts";
 import { useApp } from "./use-app.ts";

@@ -2,9 +2,9 @@
 import { Button, Group } from "@mantine/core";
 import { type ComponentType, useEffect, useRef } from "react";
 import { isEqualJson, isRecord } from "../../../api/json.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { toTable } from "../../../parts/result/kinds.ts";
-import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { toTable } from "../../../parts/runs/result/kinds.ts";
+import { ResultPanel } from "../../../parts/runs/result/ResultPanel.tsx";
 import type { Scope } from "./evaluate.ts";
 import { type AppComponent, findRunnable } from "./read-app.ts";
 import { useApp } from "./use-app.ts";

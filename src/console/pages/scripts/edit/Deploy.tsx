@@ -4,10 +4,10 @@ import { useLocation } from "wouter";
 import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Script } from "../../../api/interface.d.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
 import { CodeDifference } from "../../../parts/editor/lazy.tsx";
-import { linkTo } from "../../../parts/places.ts";
-import { type NewScript, scriptQuery } from "../../../parts/scripts.ts";
+import { FormDialog } from "../../../parts/elements/actions.tsx";
+import { type NewScript, scriptQuery } from "../../../parts/items/scripts.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
 
 interface Props {
   workspace: string;

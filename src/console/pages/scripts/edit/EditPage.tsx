@@ -9,7 +9,7 @@ import { StoredDraft } from "../../../parts/editor/drafts.ts";
 import { EditorPage } from "../../../parts/editor/EditorPage.tsx";
 import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
 import { useDiscard, useDiscardNew } from "../../../parts/editor/use-discard.tsx";
-import { useWorkspace } from "../../../parts/places.ts";
+import { useWorkspace } from "../../../parts/navigation/places.ts";
 import { type Draft, isArchivedQuery, scriptWithDraftQuery } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 

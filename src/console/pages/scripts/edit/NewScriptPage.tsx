@@ -6,11 +6,11 @@ import { getUserStorageKey } from "../../../api/base.ts";
 import { callOperation } from "../../../api/call.ts";
 import { whoamiQuery } from "../../../api/session.ts";
 import { getInitialCode } from "../../../parts/editor/initial-code.ts";
+import { Loading } from "../../../parts/elements/Loading.tsx";
 import { LANGUAGES, type Language } from "../../../parts/items/languages.ts";
 import { type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { linkTo, useWorkspace } from "../../../parts/places.ts";
-import type { NewScript as NewScriptBody } from "../../../parts/scripts.ts";
+import type { NewScript as NewScriptBody } from "../../../parts/items/scripts.ts";
+import { linkTo, useWorkspace } from "../../../parts/navigation/places.ts";
 import type { Draft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 

@@ -4,12 +4,12 @@ import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { callOperation } from "../../../api/call.ts";
+import { Problem } from "../../../parts/elements/Problem.tsx";
 import { useHistoryState } from "../../../parts/form/history-state/use-history-state.ts";
 import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
 import type { Language } from "../../../parts/items/languages.ts";
-import { Problem } from "../../../parts/Problem.tsx";
-import { RunOutcome } from "../../../parts/result/RunOutcome.tsx";
+import { RunOutcome } from "../../../parts/runs/result/RunOutcome.tsx";
 
 const FORM_ID = "test-arguments";
 const nothing = () => {};

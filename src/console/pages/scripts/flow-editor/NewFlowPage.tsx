@@ -6,10 +6,10 @@ import { callOperation } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import { memberQuery } from "../../../api/session.ts";
 import { discardDraft } from "../../../parts/editor/drafts.ts";
+import { PageHead } from "../../../parts/elements/PageHead.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
 import { isValidName, type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
-import { PageHead } from "../../../parts/PageHead.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/navigation/places.ts";
 import { createDraftFlow } from "./queries.ts";
 import { TEMPLATES } from "./templates/templates.ts";
 

@@ -4,7 +4,7 @@ import { type Answer, callOperation, type Input } from "../../../api/call.ts";
 import type { Job } from "../../../api/interface.d.ts";
 import { isRecord } from "../../../api/json.ts";
 import { awaitSaves } from "../../../parts/editor/drafts.ts";
-import { isLeftOut } from "../../../parts/result/whole-value.ts";
+import { isLeftOut } from "../../../parts/runs/result/whole-value.ts";
 import type { FlowDocument } from "./model/document.ts";
 
 export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;

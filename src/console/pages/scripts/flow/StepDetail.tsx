@@ -1,8 +1,8 @@
 import { Anchor, Title } from "@mantine/core";
 import { Link } from "wouter";
 import { Code } from "../../../parts/editor/lazy.tsx";
-import { linkTo } from "../../../parts/places.ts";
-import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
+import { ResultPanel } from "../../../parts/runs/result/ResultPanel.tsx";
 
 type Fields = Record<string, unknown>;
 

@@ -4,8 +4,8 @@ import { Link } from "wouter";
 import { callOperation } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
-import { linkTo } from "../../../parts/places.ts";
-import { Moment } from "../../../parts/time.tsx";
+import { Moment } from "../../../parts/elements/time.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
 
 /** The deployed code, its imports, and the scripts and flows that import it. */
 export function ScriptCode({ workspace, script }: { workspace: string; script: Script }) {

@@ -12,10 +12,10 @@ import {
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
-import { useAction } from "../../../parts/actions.tsx";
 import { SignatureInput } from "../../../parts/calling/SignatureInput.tsx";
 import { isSignatureComplete, NEW_SIGNATURE, normalizeSignature } from "../../../parts/calling/signatures.ts";
-import { toNewScript } from "../../../parts/scripts.ts";
+import { useAction } from "../../../parts/elements/actions.tsx";
+import { toNewScript } from "../../../parts/items/scripts.ts";
 
 interface Props {
   workspace: string;

@@ -6,12 +6,12 @@ import { callOperation } from "../../../api/call.ts";
 import type { HttpTrigger, Schedule, WebsocketTrigger } from "../../../api/interface.d.ts";
 import { usePolling } from "../../../api/live.ts";
 import { useMay } from "../../../api/session.ts";
-import { DataTable } from "../../../parts/DataTable.tsx";
-import { Empty } from "../../../parts/Empty.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { linkTo, type RunnableKind } from "../../../parts/places.ts";
-import { Moment } from "../../../parts/time.tsx";
+import { DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Empty } from "../../../parts/elements/Empty.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { Moment } from "../../../parts/elements/time.tsx";
+import { linkTo, type RunnableKind } from "../../../parts/navigation/places.ts";
 import { Connection } from "../../../parts/triggers/Connection.tsx";
 import { describeCron } from "../../../parts/triggers/cron.ts";
 

@@ -3,13 +3,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
-import { useAction } from "../../../parts/actions.tsx";
-import { DataTable } from "../../../parts/DataTable.tsx";
 import { Code, CodeDifference } from "../../../parts/editor/lazy.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { scriptVersionQuery, toNewScript } from "../../../parts/scripts.ts";
-import { useUrlParameters } from "../../../parts/use-url-parameters.ts";
+import { useAction } from "../../../parts/elements/actions.tsx";
+import { DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { scriptVersionQuery, toNewScript } from "../../../parts/items/scripts.ts";
+import { useUrlParameters } from "../../../parts/navigation/use-url-parameters.ts";
 
 interface Props {
   workspace: string;

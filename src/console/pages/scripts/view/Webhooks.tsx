@@ -3,15 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import { writeJson } from "../../../api/json.ts";
-import { useAction } from "../../../parts/actions.tsx";
 import { Copied, getConsoleUrl } from "../../../parts/calling/Address.tsx";
 import { CallExample } from "../../../parts/calling/CallExample.tsx";
 import { getSchemeLabel } from "../../../parts/calling/signatures.ts";
 import { formatWebhookUrl, WEBHOOKS, type WebhookKind } from "../../../parts/calling/snippets.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
+import { useAction } from "../../../parts/elements/actions.tsx";
 import { Captures } from "../../../parts/form/Captures.tsx";
 import { runnableQuery } from "../../../parts/items/runnables.ts";
-import type { RunnableKind } from "../../../parts/places.ts";
+import type { RunnableKind } from "../../../parts/navigation/places.ts";
 import { deriveSchema } from "../flow-editor/model/schema-of.ts";
 
 const HIDDEN_TOKEN = "YOUR_TOKEN";

@@ -1,4 +1,4 @@
-import { linkTo, useWorkspace } from "../../../parts/places.ts";
+import { linkTo, useWorkspace } from "../../../parts/navigation/places.ts";
 import { TriggerEditPage } from "../TriggerEditPage.tsx";
 import { routeQuery } from "./queries.ts";
 import { RouteForm } from "./RouteForm.tsx";

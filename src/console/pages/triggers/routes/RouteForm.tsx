@@ -2,7 +2,7 @@ import { Checkbox, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
-import { linkTo } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { FormFooter, getInitialRunnable, useNaming } from "../form-parts.tsx";
 import { RetryInput, readRetry } from "../RetryInput.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";

@@ -3,7 +3,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { usePolling } from "../../../api/live.ts";
-import { linkTo } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { TriggerList } from "../TriggerList.tsx";
 import { formatRouteLine, getAuthenticationLabel } from "./callers.ts";
 import { MAX_ROUTES, routesQuery, useToggleRoute } from "./queries.ts";

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
+import { useMayWrite } from "../../../api/item-rights.ts";
 import { whoamiQuery } from "../../../api/session.ts";
-import { useMayWrite } from "../../../parts/items/rights.ts";
 
 /** Whether the user may create routes of the whole instance, directly below `/api/r/`: only super admins may. */
 export const useMayCreateRootRoutes = (): boolean => useQuery(whoamiQuery).data?.super_admin ?? false;

@@ -1,4 +1,4 @@
-import { linkTo } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { TriggerEditPage } from "../TriggerEditPage.tsx";
 import { scheduleQuery } from "./queries.ts";
 import { ScheduleForm } from "./ScheduleForm.tsx";

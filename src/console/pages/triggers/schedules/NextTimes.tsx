@@ -1,6 +1,6 @@
 import { Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Problem } from "../../../parts/Problem.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
 import { nextTimesQuery } from "./queries.ts";
 import { formatInZone } from "./time-zones.ts";
 

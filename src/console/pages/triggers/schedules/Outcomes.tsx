@@ -1,7 +1,7 @@
 import { IconCircleCheck, IconCircleX } from "@tabler/icons-react";
 import { Link } from "wouter";
-import { linkTo } from "../../../parts/places.ts";
-import { formatDuration } from "../../../parts/time.tsx";
+import { formatDuration } from "../../../parts/elements/time.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
 
 interface Props {
   workspace: string;

@@ -4,8 +4,8 @@ import { callOperation, type Input } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { Schedule } from "../../../api/interface.d.ts";
 import { allowLeaving } from "../../../api/leaving.ts";
-import { notifyError } from "../../../parts/Problem.tsx";
-import { linkTo } from "../../../parts/places.ts";
+import { notifyError } from "../../../parts/elements/Problem.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
 
 export const MAX_SCHEDULES = 1_000;
 const SHOWN_TIMES = 10;

@@ -1,4 +1,4 @@
-import { linkTo } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { TriggerEditPage } from "../TriggerEditPage.tsx";
 import { socketQuery } from "./queries.ts";
 import { SocketForm } from "./SocketForm.tsx";

@@ -3,7 +3,7 @@ import { type FormEvent, useState } from "react";
 import type { WebsocketTrigger } from "../../../api/interface.d.ts";
 import { parseJson, writeJson } from "../../../api/json.ts";
 import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
-import { linkTo } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { FormFooter, getInitialRunnable, useNaming } from "../form-parts.tsx";
 import { RetryInput, readRetry } from "../RetryInput.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";

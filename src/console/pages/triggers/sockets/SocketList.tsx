@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { useMayWrite } from "../../../api/item-rights.ts";
 import { usePolling } from "../../../api/live.ts";
-import { useMayWrite } from "../../../parts/items/rights.ts";
-import { linkTo } from "../../../parts/places.ts";
+import { linkTo } from "../../../parts/navigation/places.ts";
 import { Connection } from "../../../parts/triggers/Connection.tsx";
 import { TriggerList } from "../TriggerList.tsx";
 import { MAX_SOCKETS, socketsQuery, useToggleSocket } from "./queries.ts";

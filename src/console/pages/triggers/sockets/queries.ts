@@ -3,8 +3,8 @@ import { useLocation } from "wouter";
 import { callOperation, type Input } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import { allowLeaving } from "../../../api/leaving.ts";
-import { notifyError } from "../../../parts/Problem.tsx";
-import { linkTo } from "../../../parts/places.ts";
+import { notifyError } from "../../../parts/elements/Problem.tsx";
+import { linkTo } from "../../../parts/navigation/places.ts";
 
 export const MAX_SOCKETS = 1_000;
 

@@ -5,14 +5,14 @@ import { callOperation } from "../../../api/call.ts";
 import type { WebhookDelivery } from "../../../api/interface.d.ts";
 import { parseJson } from "../../../api/json.ts";
 import { usePolling } from "../../../api/live.ts";
-import { useAction, useConfirmation } from "../../../parts/actions.tsx";
-import { DataTable } from "../../../parts/DataTable.tsx";
-import { Empty } from "../../../parts/Empty.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
-import { Moment } from "../../../parts/time.tsx";
-import { useUrlParameters } from "../../../parts/use-url-parameters.ts";
+import { useAction, useConfirmation } from "../../../parts/elements/actions.tsx";
+import { DataTable } from "../../../parts/elements/DataTable.tsx";
+import { Empty } from "../../../parts/elements/Empty.tsx";
+import { Loading } from "../../../parts/elements/Loading.tsx";
+import { Problem } from "../../../parts/elements/Problem.tsx";
+import { Moment } from "../../../parts/elements/time.tsx";
+import { useUrlParameters } from "../../../parts/navigation/use-url-parameters.ts";
+import { ResultPanel } from "../../../parts/runs/result/ResultPanel.tsx";
 import { type DeliveryState, deliveriesQuery, isFullPage } from "./queries.ts";
 
 const STATES: Record<DeliveryState, { word: string; tone: string; Icon: typeof IconClock }> = {

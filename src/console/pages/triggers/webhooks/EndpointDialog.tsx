@@ -2,8 +2,8 @@ import { Alert, Button, Group, Modal, MultiSelect, Text, TextInput } from "@mant
 import { useState } from "react";
 import { callOperation } from "../../../api/call.ts";
 import type { WebhookEndpoint } from "../../../api/interface.d.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
 import { Copied } from "../../../parts/calling/Address.tsx";
+import { FormDialog } from "../../../parts/elements/actions.tsx";
 import { EVENT_GROUPS, type EventType } from "./queries.ts";
 
 interface Props {

@@ -3,8 +3,8 @@ import { Combobox, Modal, ScrollArea, TextInput, useCombobox } from "@mantine/co
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Fields } from "../../../../api/json.ts";
-import { focusAtOnce } from "../../../../parts/actions.tsx";
-import { flowsQuery, scriptsQuery } from "../../../../parts/lists.ts";
+import { focusAtOnce } from "../../../../parts/elements/actions.tsx";
+import { flowsQuery, scriptsQuery } from "../../../../parts/items/lists.ts";
 import { createFlowStep, createScriptStep, NEW_STEPS } from "../model/new-steps.ts";
 
 /** Maximum number of items shown; others are found by typing. */

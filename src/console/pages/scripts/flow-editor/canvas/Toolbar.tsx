@@ -6,10 +6,10 @@ import { useState } from "react";
 import { toServerPath } from "../../../../api/base.ts";
 import { isRecord } from "../../../../api/json.ts";
 import { memberQuery } from "../../../../api/session.ts";
-import { useAction } from "../../../../parts/actions.tsx";
 import { copyText } from "../../../../parts/calling/clipboard.ts";
+import { useAction } from "../../../../parts/elements/actions.tsx";
 import { listBodies } from "../../../../parts/flow/tree.ts";
-import { linkTo } from "../../../../parts/places.ts";
+import { linkTo } from "../../../../parts/navigation/places.ts";
 import { useEditorContext } from "../context.ts";
 import {
   addSpecialStep,

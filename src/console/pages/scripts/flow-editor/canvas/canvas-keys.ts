@@ -2,7 +2,7 @@
 import { type KeyboardEvent, type RefObject, useCallback } from "react";
 import { flushSync } from "react-dom";
 import { copyText, pasteText } from "../../../../parts/calling/clipboard.ts";
-import { notifyError } from "../../../../parts/Problem.tsx";
+import { notifyError } from "../../../../parts/elements/Problem.tsx";
 import { parseSteps, toClipboard } from "../model/clipboard.ts";
 import {
   duplicateSteps,

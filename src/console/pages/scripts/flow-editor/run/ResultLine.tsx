@@ -4,8 +4,8 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { callOperation } from "../../../../api/call.ts";
 import { queryClient } from "../../../../api/client.ts";
 import { isRecord, writeJson } from "../../../../api/json.ts";
-import { useWorkspace } from "../../../../parts/places.ts";
-import { isLeftOut } from "../../../../parts/result/whole-value.ts";
+import { useWorkspace } from "../../../../parts/navigation/places.ts";
+import { isLeftOut } from "../../../../parts/runs/result/whole-value.ts";
 import { jobResultQuery } from "../values.ts";
 
 const SHOWN_CHARACTERS = 80;

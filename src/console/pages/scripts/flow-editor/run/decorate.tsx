@@ -1,9 +1,9 @@
 /** Shows the states of a run on the steps in the editor. */
 import { useCallback, useRef } from "react";
+import { formatDuration } from "../../../../parts/elements/time.tsx";
 import type { Decoration } from "../../../../parts/flow/Card.tsx";
 import type { RunModel, StepRunState } from "../../../../parts/flow/run-model.ts";
-import { STATES } from "../../../../parts/run-state.tsx";
-import { formatDuration } from "../../../../parts/time.tsx";
+import { STATES } from "../../../../parts/runs/run-state.tsx";
 import type { FlowProblem } from "../model/check.ts";
 import { ResultLine } from "./ResultLine.tsx";
 

@@ -7,7 +7,7 @@ import { usePolling } from "../../../../api/live.ts";
 import { runQuery } from "../../../../api/runs.ts";
 import { createOutline, type Picked, RunModel, type StepJob } from "../../../../parts/flow/run-model.ts";
 import { buildTree } from "../../../../parts/flow/tree.ts";
-import { isLeftOut } from "../../../../parts/result/whole-value.ts";
+import { isLeftOut } from "../../../../parts/runs/result/whole-value.ts";
 import type { EarlierRun } from "../context.ts";
 import type { FlowDocument } from "../model/document.ts";
 import { useStableValue } from "../use-stable-value.ts";

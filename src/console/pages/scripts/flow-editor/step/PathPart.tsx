@@ -3,7 +3,7 @@ import { Anchor } from "@mantine/core";
 import { Link } from "wouter";
 import type { Fields } from "../../../../api/json.ts";
 import { RunnableInput } from "../../../../parts/form/RunnableInput.tsx";
-import { linkTo } from "../../../../parts/places.ts";
+import { linkTo } from "../../../../parts/navigation/places.ts";
 import { useEditorContext } from "../context.ts";
 import { setStepField } from "../model/commands.ts";
 import type { PlacedStep } from "../model/steps.ts";

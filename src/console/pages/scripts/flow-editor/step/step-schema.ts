@@ -4,7 +4,7 @@ import { type Fields, isRecord } from "../../../../api/json.ts";
 import { useAnalysis } from "../../../../parts/editor/analysis.ts";
 import type { Language } from "../../../../parts/items/languages.ts";
 import { runnableQuery } from "../../../../parts/items/runnables.ts";
-import type { RunnableKind } from "../../../../parts/places.ts";
+import type { RunnableKind } from "../../../../parts/navigation/places.ts";
 import { useEditorContext } from "../context.ts";
 import type { PlacedStep } from "../model/steps.ts";
 

@@ -4,7 +4,7 @@ import { lazy, Suspense, useEffect, useMemo, useState } from "react";
 import { getUserStorageKey } from "../../../../api/base.ts";
 import { callOperation } from "../../../../api/call.ts";
 import { whoamiQuery } from "../../../../api/session.ts";
-import { Loading } from "../../../../parts/Loading.tsx";
+import { Loading } from "../../../../parts/elements/Loading.tsx";
 import type { Flow } from "../queries.ts";
 import { DeployFlow } from "./DeployFlow.tsx";
 import { readFlow } from "./problems.ts";

@@ -1,10 +1,10 @@
 import { ActionIcon, Image, Text, Title, Tooltip } from "@mantine/core";
 import { IconBraces, IconCheck, IconCopy, IconDownload } from "@tabler/icons-react";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { writeJson } from "../../api/json.ts";
-import { useCopy } from "../calling/use-copy.ts";
-import { CodeDifference } from "../editor/lazy.tsx";
-import { Loading } from "../Loading.tsx";
+import { writeJson } from "../../../api/json.ts";
+import { useCopy } from "../../calling/use-copy.ts";
+import { CodeDifference } from "../../editor/lazy.tsx";
+import { Loading } from "../../elements/Loading.tsx";
 import { type ClassifiedResult, classifyResult } from "./kinds.ts";
 import { ErrorView, type Source } from "./views/ErrorView.tsx";
 import { FileResult, StoredFiles } from "./views/FileResult.tsx";

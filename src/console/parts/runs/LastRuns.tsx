@@ -1,10 +1,10 @@
 import { Title } from "@mantine/core";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
-import { DataTable } from "../DataTable.tsx";
-import { linkTo } from "../places.ts";
-import { State } from "../run-state.tsx";
-import { formatDuration, Moment } from "../time.tsx";
+import { DataTable } from "../elements/DataTable.tsx";
+import { formatDuration, Moment } from "../elements/time.tsx";
+import { linkTo } from "../navigation/places.ts";
+import { State } from "./run-state.tsx";
 
 /** The last runs started by a trigger. */
 export function LastRuns({ workspace, runs }: { workspace: string; runs: Job[] }) {

@@ -3,7 +3,7 @@ import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
-import { queryClient } from "../api/client.ts";
+import { queryClient } from "../../api/client.ts";
 import { notifyError, Problem } from "./Problem.tsx";
 
 /** Performs a change and returns a confirmation, or nothing if the page shows the change itself. */

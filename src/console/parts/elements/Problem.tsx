@@ -1,8 +1,8 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconAlertTriangle } from "@tabler/icons-react";
-import { useConnection } from "../api/connection.ts";
-import { ApiError } from "../api/errors.ts";
+import { useConnection } from "../../api/connection.ts";
+import { ApiError } from "../../api/errors.ts";
 
 const STATUS = /^(Bad request|Permission denied|Conflict|Unauthorized|Unprocessable|Too many requests): /;
 

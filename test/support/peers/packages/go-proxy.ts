@@ -1,5 +1,5 @@
 /** A Go module proxy on loopback with modules of one file each. */
-import { createZipStream } from "../../../src/lib/files/zip.ts";
+import { createZipStream } from "../../../../src/lib/files/zip.ts";
 
 interface GoModule {
   /** Module path; lower-case, since others are written otherwise in addresses. */

@@ -1,6 +1,6 @@
 /** Queries for the scripts, flows and apps of a workspace. */
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, callOperation } from "../api/call.ts";
+import { type Answer, callOperation } from "../../api/call.ts";
 
 /** Maximum number of items in one response. */
 const PAGE_SIZE = 1_000;

@@ -1,8 +1,8 @@
 import { Anchor, Button, Group, Image, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
 import { useEffect, useMemo, useState } from "react";
-import { getOperationUrl } from "../../../api/call.ts";
-import { notifyError } from "../../Problem.tsx";
+import { getOperationUrl } from "../../../../api/call.ts";
+import { notifyError } from "../../../elements/Problem.tsx";
 import { decodeBase64, saveFile } from "./save.ts";
 
 interface Props {

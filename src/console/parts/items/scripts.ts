@@ -1,7 +1,7 @@
 /** Queries of scripts that several pages share. */
 import { queryOptions } from "@tanstack/react-query";
-import { callOperation, type Input } from "../api/call.ts";
-import type { Script } from "../api/interface.d.ts";
+import { callOperation, type Input } from "../../api/call.ts";
+import type { Script } from "../../api/interface.d.ts";
 
 export type NewScript = Input<"POST /w/{workspace}/scripts/create">["body"];
 

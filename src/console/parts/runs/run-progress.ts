@@ -1,11 +1,11 @@
 /** Loads a run by its id, with log and stream if it is still running. */
 import { useEffect, useMemo, useState } from "react";
-import { sendRequest } from "../api/call.ts";
-import { queryClient } from "../api/client.ts";
-import { followRun } from "../api/follow.ts";
-import type { Job } from "../api/interface.d.ts";
+import { sendRequest } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
+import { followRun } from "../../api/follow.ts";
+import type { Job } from "../../api/interface.d.ts";
+import { notifyError } from "../elements/Problem.tsx";
 import { LogBuffer } from "./log/buffer.ts";
-import { notifyError } from "./Problem.tsx";
 
 export interface RunProgress {
   log: LogBuffer;

@@ -9,8 +9,8 @@ import {
   IconLoader2,
   IconPlayerSkipForward,
 } from "@tabler/icons-react";
-import type { Job } from "../api/interface.d.ts";
-import type { RunnableKind } from "./places.ts";
+import type { Job } from "../../api/interface.d.ts";
+import type { RunnableKind } from "../navigation/places.ts";
 
 export type Tone = "good" | "bad" | "busy" | "waiting" | "quiet";
 export type RunState =

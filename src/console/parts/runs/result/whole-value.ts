@@ -1,8 +1,8 @@
 /** Loads arguments and results that are too large for a run's record. */
 import { queryOptions } from "@tanstack/react-query";
-import { getOperationUrl, sendRequest } from "../../api/call.ts";
-import type { Job } from "../../api/interface.d.ts";
-import { parseJson } from "../../api/json.ts";
+import { getOperationUrl, sendRequest } from "../../../api/call.ts";
+import type { Job } from "../../../api/interface.d.ts";
+import { parseJson } from "../../../api/json.ts";
 
 export type Part = "args" | "result";
 

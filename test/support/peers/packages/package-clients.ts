@@ -1,7 +1,7 @@
 /** Package clients outside of the system's folders that need no network: what they are told to do, a test gives them. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createTemporaryFolder } from "../harness.ts";
+import { createTemporaryFolder } from "../../harness.ts";
 
 interface Clients extends Disposable {
   /** Everyone may read and write it; it is no folder that scripts see. */

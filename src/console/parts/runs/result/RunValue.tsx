@@ -1,9 +1,9 @@
 import { Anchor, Button, Group, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Job } from "../../api/interface.d.ts";
-import { Loading } from "../Loading.tsx";
-import { Problem } from "../Problem.tsx";
+import type { Job } from "../../../api/interface.d.ts";
+import { Loading } from "../../elements/Loading.tsx";
+import { Problem } from "../../elements/Problem.tsx";
 import { ResultPanel } from "./ResultPanel.tsx";
 import type { Source } from "./views/ErrorView.tsx";
 import { getPartUrl, isLeftOut, type Part, wholeValueQuery } from "./whole-value.ts";

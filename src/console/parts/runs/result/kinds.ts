@@ -1,5 +1,5 @@
 /** Classifies results by their shape for rendering. */
-import { isRecord, writeJson } from "../../api/json.ts";
+import { isRecord, writeJson } from "../../../api/json.ts";
 import type { StoredFile } from "./views/FileResult.tsx";
 
 export type ClassifiedResult =

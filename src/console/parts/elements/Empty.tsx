@@ -1,7 +1,7 @@
 import { Code, Group, Text, Title } from "@mantine/core";
 import { Fragment, type ReactNode } from "react";
-import { useOwnPrefix } from "./items/rights.ts";
-import { useWorkspace } from "./places.ts";
+import { useOwnPrefix } from "../../api/item-rights.ts";
+import { useWorkspace } from "../navigation/places.ts";
 
 const PLACE = "u/you/";
 

@@ -1,13 +1,13 @@
 import { Autocomplete, Badge, Button, Group, Modal, Select, Text } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { type Answer, callOperation } from "../../api/call.ts";
-import { memberQuery, whoamiQuery } from "../../api/session.ts";
-import { FormDialog, useAction } from "../actions.tsx";
-import { type Column, DataTable } from "../DataTable.tsx";
-import { Loading } from "../Loading.tsx";
-import { Problem } from "../Problem.tsx";
-import { RowMenu } from "../RowMenu.tsx";
+import { type Answer, callOperation } from "../../../api/call.ts";
+import { memberQuery, whoamiQuery } from "../../../api/session.ts";
+import { FormDialog, useAction } from "../../elements/actions.tsx";
+import { type Column, DataTable } from "../../elements/DataTable.tsx";
+import { Loading } from "../../elements/Loading.tsx";
+import { Problem } from "../../elements/Problem.tsx";
+import { RowMenu } from "../../elements/RowMenu.tsx";
 
 /** Kinds of items, as named by operations on grants. */
 export type ItemKind =

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { RowMenu } from "../RowMenu.tsx";
+import { RowMenu } from "../../elements/RowMenu.tsx";
 import { AccessDialog, type ItemKind } from "./Access.tsx";
 
 interface Props {

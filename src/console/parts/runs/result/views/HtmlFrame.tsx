@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { toServerPath } from "../../../api/base.ts";
+import { toServerPath } from "../../../../api/base.ts";
 
 /** Renders HTML results in a sandboxed frame. */
 export function HtmlFrame({ html }: { html: string }) {

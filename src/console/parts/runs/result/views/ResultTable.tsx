@@ -1,8 +1,8 @@
 import { Button, Group, SegmentedControl, Table, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import { lazy, Suspense, useDeferredValue, useId, useMemo, useState } from "react";
-import { writeJson } from "../../../api/json.ts";
-import { Loading } from "../../Loading.tsx";
+import { writeJson } from "../../../../api/json.ts";
+import { Loading } from "../../../elements/Loading.tsx";
 import { createChartData } from "./chart-data.ts";
 import { saveFile } from "./save.ts";
 

@@ -1,7 +1,7 @@
 /** The member's rights to an item at a path; the server checks them again. */
 import { useQuery } from "@tanstack/react-query";
-import type { Job } from "../../api/interface.d.ts";
-import { memberQuery, whoamiQuery } from "../../api/session.ts";
+import type { Job } from "./interface.d.ts";
+import { memberQuery, whoamiQuery } from "./session.ts";
 
 type Permissions = Record<string, boolean>;
 
