@@ -92,7 +92,7 @@ function recallDataDirectory(): string | undefined {
 export interface InstanceFacts {
   host: string;
   port: number;
-  /** E-mail of the first super admin, as whom local commands act. */
+  /** E-mail of the first admin account, as which local commands act. */
   admin: string;
 }
 

@@ -36,7 +36,7 @@ export interface Operations {
   "GET /apps/hub/get/{id}": { input: { id: string }; answer: unknown; access: "user" };
   /** List apps of the public hub: always empty */
   "GET /apps/hub/list": { input: {  }; answer: { apps: (unknown)[] }; access: "user" };
-  /** Read an app by the address that an admin has chosen; only an anonymous one is for who is not logged in */
+  /** Read an app by the address that an admin has chosen; callers who are not logged in can only read an anonymous app */
   "GET /apps_u/public_app_by_custom_path/{custom_path}": { input: { custom_path: string }; answer: { id: number; workspace_id: string; path: string; summary: string; execution_mode: "viewer" | "publisher" | "anonymous"; extra_perms: Record<string, boolean>; draft_only: boolean; raw_app: boolean; versions: (number)[]; created_by: string; created_at: string; value: unknown; policy: { triggerables?: Record<string, Record<string, unknown>> | null; triggerables_v2?: Record<string, { static_inputs?: Record<string, unknown> | null; one_of_inputs?: Record<string, (unknown)[]> | null; allow_user_resources?: (string)[] | null }> | null; s3_inputs?: (unknown)[] | null; execution_mode?: "viewer" | "publisher" | "anonymous"; on_behalf_of?: string | null; on_behalf_of_email?: string | null }; custom_path?: string | null }; access: "anyone" };
   /** Export audit rows of all workspaces as JSON lines, oldest first */
   "GET /audit/export": { input: { query?: { before?: string; after?: string; username?: string; operation?: string; operations?: string; exclude_operations?: string; resource?: string; action_kind?: "Create" | "Update" | "Delete" | "Execute"; workspace?: string } }; answer: unknown; access: "superAdmin" };
@@ -102,7 +102,7 @@ export interface Operations {
   "POST /groups/removeuser/{name}": { input: { name: string; body: { email: string } }; answer: string; access: "superAdmin" };
   /** Set the summary of a group of the instance */
   "POST /groups/update/{name}": { input: { name: string; body: { summary?: string | null; new_summary?: string | null } }; answer: string; access: "superAdmin" };
-  /** Report whether the server is ready (200) or why not (503); with details for users who run the instance */
+  /** Report whether the server is ready (200) or why not (503); with details for devops users and super admins */
   "GET /health": { input: {  }; answer: unknown; access: "anyone" };
   /** Report that the process is alive, whatever else is wrong */
   "GET /health/live": { input: {  }; answer: unknown; access: "anyone" };
@@ -116,19 +116,19 @@ export interface Operations {
   "POST /mcp/w/{workspace}/mcp": { input: { workspace: string; body?: { jsonrpc: "2.0"; id?: string | number; method: string; params?: {  } } | ({ jsonrpc: "2.0"; id?: string | number; method: string; params?: {  } })[] }; answer: string; access: "member" };
   /** Read the figures of this server in the text format of Prometheus; SVC_METRICS=off switches it off */
   "GET /metrics": { input: {  }; answer: string; access: "anyone" };
-  /** Receive a signed command of the chat product; it starts the workspace's command script */
+  /** Receive a signed slash command of Slack, which starts the workspace's command script */
   "POST /oauth/chat_command": { input: {  }; answer: unknown; access: "anyone" };
   /** Redirect a browser to a provider to connect an account; with `workspace` and `path` the callback stores it there */
   "GET /oauth/connect/{client_name}": { input: { client_name: string; query?: { scopes?: string; extra_params?: string; workspace?: string; path?: string } }; answer: string; access: "user" };
   /** Exchange the provider's authorization code for tokens, which are not stored */
   "POST /oauth/connect_callback/{client_name}": { input: { client_name: string; body: { code: string; state: string; iss?: string | null } }; answer: { access_token: string; expires_in?: number; refresh_token?: string; scope?: (string)[] }; access: "user" };
-  /** Send a browser to the chat product to connect it; `workspace` says to which one, else to the instance */
+  /** Send a browser to Slack to connect it; `workspace` says to which one, else to the instance */
   "GET /oauth/connect_chat": { input: { query?: { workspace?: string | null } }; answer: string; access: "user" };
-  /** Connect the chat product to the instance, for its alerts */
+  /** Connect Slack to the instance, for its alerts */
   "POST /oauth/connect_chat_callback": { input: { body: { code: string; state: string; iss?: string | null } }; answer: string; access: "superAdmin" };
-  /** Send a browser to the chat product to connect it; `workspace` says to which one, else to the instance */
+  /** Send a browser to Slack to connect it; `workspace` says to which one, else to the instance */
   "GET /oauth/connect_slack": { input: { query?: { workspace?: string | null } }; answer: string; access: "user" };
-  /** Connect the chat product to the instance, for its alerts */
+  /** Connect Slack to the instance, for its alerts */
   "POST /oauth/connect_slack_callback": { input: { body: { code: string; state: string; iss?: string | null } }; answer: string; access: "superAdmin" };
   /** Read the default scopes and parameters of a provider */
   "GET /oauth/get_connect/{client}": { input: { client: string }; answer: { scopes?: (string)[]; extra_params?: Record<string, string> }; access: "user" };
@@ -140,7 +140,7 @@ export interface Operations {
   "GET /oauth/login/{client_name}": { input: { client_name: string; query?: { rd?: string } }; answer: string; access: "anyone" };
   /** Complete a login with the provider's authorization response */
   "POST /oauth/login_callback/{client_name}": { input: { client_name: string; body: { code: string; state: string; iss?: string | null } }; answer: string; access: "anyone" };
-  /** Receive a signed command of the chat product; it starts the workspace's command script */
+  /** Receive a signed slash command of Slack, which starts the workspace's command script */
   "POST /oauth/slack": { input: {  }; answer: unknown; access: "anyone" };
   /** Metadata of the issuer of jobs' identity tokens (OpenID Connect Discovery) */
   "GET /oidc/.well-known/openid-configuration": { input: {  }; answer: unknown; access: "anyone" };
@@ -810,17 +810,17 @@ export interface Operations {
   "POST /w/{workspace}/nats_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
   /** Replace a NATS trigger by the fields of the body; it is not run */
   "POST /w/{workspace}/nats_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path?: string | null; is_flow?: boolean | null; enabled?: boolean | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
-  /** Connect the chat product to the workspace: its bot's token becomes a secret and a resource */
+  /** Connect Slack to the workspace: its bot's token becomes a secret and a resource */
   "POST /w/{workspace}/oauth/connect_chat_callback": { input: { workspace: string; body: { code: string; state: string; iss?: string | null } }; answer: string; access: "admin" };
-  /** Connect the chat product to the workspace: its bot's token becomes a secret and a resource */
+  /** Connect Slack to the workspace: its bot's token becomes a secret and a resource */
   "POST /w/{workspace}/oauth/connect_slack_callback": { input: { workspace: string; body: { code: string; state: string; iss?: string | null } }; answer: string; access: "admin" };
   /** Store an account that variables can refer to; their values are then refreshed */
   "POST /w/{workspace}/oauth/create_account": { input: { workspace: string; body: { refresh_token?: string | null; expires_in: number; client: string } }; answer: string; access: "author" };
   /** Delete an account, and revoke its token at the provider if possible */
   "POST /w/{workspace}/oauth/disconnect/{id}": { input: { workspace: string; id: string }; answer: string; access: "author" };
-  /** Disconnect the chat product from the workspace */
+  /** Disconnect Slack from the workspace */
   "POST /w/{workspace}/oauth/disconnect_chat": { input: { workspace: string }; answer: string; access: "admin" };
-  /** Disconnect the chat product from the workspace */
+  /** Disconnect Slack from the workspace */
   "POST /w/{workspace}/oauth/disconnect_slack": { input: { workspace: string }; answer: string; access: "admin" };
   /** Refresh an account's token now; `path` is a variable of the account that the caller may read */
   "POST /w/{workspace}/oauth/refresh_token/{id}": { input: { workspace: string; id: string; body: { path: string } }; answer: string; access: "member" };
@@ -1128,9 +1128,9 @@ export interface Operations {
   "POST /w/{workspace}/workspaces/operator_settings": { input: { workspace: string; body?: Record<string, unknown> }; answer: string; access: "admin" };
   /** Read whether the workspace is premium, and this month's executions */
   "GET /w/{workspace}/workspaces/premium_info": { input: { workspace: string }; answer: { premium: boolean; usage: number; seats?: number; automatic_billing: boolean }; access: "member" };
-  /** Run a job that posts a message through the workspace's connection to the chat product */
+  /** Run a job that posts a message through the workspace's connection to Slack */
   "POST /w/{workspace}/workspaces/run_chat_message_test_job": { input: { workspace: string; body?: { hub_script_path?: string | null; channel?: string | null; test_msg?: string | null } }; answer: string; access: "admin" };
-  /** Run a job that posts a message through the workspace's connection to the chat product */
+  /** Run a job that posts a message through the workspace's connection to Slack */
   "POST /w/{workspace}/workspaces/run_slack_message_test_job": { input: { workspace: string; body?: { hub_script_path?: string | null; channel?: string | null; test_msg?: string | null } }; answer: string; access: "admin" };
   /** Set whether seats are counted automatically, and otherwise their number */
   "POST /w/{workspace}/workspaces/set_automatic_billing": { input: { workspace: string; body: { automatic_billing: boolean; seats?: number | null } }; answer: string; access: "admin" };

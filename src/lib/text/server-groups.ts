@@ -7,7 +7,7 @@
 export const ERROR_HANDLER_GROUP = "error_handler";
 /** Runs the workspace's success handler. */
 export const SUCCESS_HANDLER_GROUP = "success_handler";
-/** Runs jobs started by a command in the chat product. */
+/** Runs jobs started by a command in Slack. */
 export const CHAT_GROUP = "chat";
 
 export const SERVER_GROUPS: readonly string[] = [ERROR_HANDLER_GROUP, SUCCESS_HANDLER_GROUP, CHAT_GROUP];

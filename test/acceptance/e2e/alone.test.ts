@@ -151,7 +151,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     await server.process.exited;
   }, 30_000);
 
-  test("the setup link creates the first super admin, once", async () => {
+  test("the setup link creates the first admin account, once", async () => {
     const made = place();
     const server = await made.serve();
     expect((await fetch(server.setup_url!)).headers.get("content-type")).toContain("text/html");

@@ -5,10 +5,7 @@ import { PageHead } from "../../parts/elements/PageHead.tsx";
 export function MissingPage() {
   return (
     <div className="page">
-      <PageHead
-        title="There is no such page"
-        about="The address may be misspelt, or what stood here was moved."
-      >
+      <PageHead title="There is no such page" about="The address may be misspelt, or the page was moved.">
         <Button component={Link} href="/">
           Go to Home
         </Button>

@@ -9,7 +9,7 @@ import { Problem } from "../../parts/elements/Problem.tsx";
 import { EmailField, NewPasswordField } from "./fields.tsx";
 import { StartCard } from "./StartCard.tsx";
 
-/** Creates the first super admin by the printed setup link. */
+/** Creates the first admin account by the printed setup link. */
 export function SetupPage() {
   const { token } = useParams<{ token: string }>();
   const [, go] = useLocation();

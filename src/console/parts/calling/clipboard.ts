@@ -31,5 +31,6 @@ function copyBySelection(text: string): void {
   const isDone = document.execCommand("copy");
   field.remove();
   if (before instanceof HTMLElement) before.focus();
-  if (!isDone) throw new Error("The browser lets no page copy over plain HTTP: select the text and copy it.");
+  if (!isDone)
+    throw new Error("Browsers do not let pages copy over plain HTTP: select the text and copy it.");
 }

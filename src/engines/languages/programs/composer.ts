@@ -41,7 +41,7 @@ export const composerPackages: PackageFolder = {
   environment: () => ({
     COMPOSER_ALLOW_SUPERUSER: "1",
     COMPOSER_CACHE_DIR: "/dev/null",
-    // Links to a folder of the server would lead nowhere in the sandbox.
+    // Links to a folder of the server would point outside the sandbox.
     COMPOSER_MIRROR_PATH_REPOS: "1",
     COMPOSER_NO_AUDIT: "1",
   }),

@@ -1,5 +1,5 @@
 /**
- * Creation of the first super admin by a one-time link, which is printed as long as no user exists. There is no
+ * Creation of the first admin account by a one-time link, which is printed as long as no user exists. There is no
  * default password.
  */
 import { timingSafeEqual } from "node:crypto";
@@ -40,7 +40,7 @@ export function requireSetupToken(app: App, given: string): void {
   }
 }
 
-/** Creates the first super admin and logs them in. @returns their session */
+/** Creates the first admin account and logs in as it. @returns their session */
 export async function completeSetup(
   ctx: Context,
   given: string,

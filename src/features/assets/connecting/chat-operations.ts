@@ -1,4 +1,4 @@
-/** Operations that connect the chat product to the instance or to a workspace. */
+/** Operations that connect Slack to the instance or to a workspace. */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { renderMessagePage } from "../../../lib/text/html-page.ts";
@@ -28,8 +28,7 @@ const beginConnectChat = operation({
   method: "GET",
   path: "/oauth/connect_chat",
   access: "user",
-  summary:
-    "Send a browser to the chat product to connect it; `workspace` says to which one, else to the instance",
+  summary: "Send a browser to Slack to connect it; `workspace` says to which one, else to the instance",
   query: z.object({ workspace: optionalField(z.string()) }),
   responds: responds.raw("text/plain", "a redirect"),
   run: async (ctx, { query }) => {
@@ -46,7 +45,7 @@ const connectChatCallbackInstance = operation({
   method: "POST",
   path: "/oauth/connect_chat_callback",
   access: "superAdmin",
-  summary: "Connect the chat product to the instance, for its alerts",
+  summary: "Connect Slack to the instance, for its alerts",
   body: AuthorizationResponseBody,
   responds: responds.text("confirmation"),
   audit: connects,
@@ -58,7 +57,7 @@ const connectChatCallback = operation({
   method: "POST",
   path: "/w/{workspace}/oauth/connect_chat_callback",
   access: "admin",
-  summary: "Connect the chat product to the workspace: its bot's token becomes a secret and a resource",
+  summary: "Connect Slack to the workspace: its bot's token becomes a secret and a resource",
   body: AuthorizationResponseBody,
   responds: responds.text("confirmation"),
   audit: connects,
@@ -70,12 +69,12 @@ const disconnectChat = operation({
   method: "POST",
   path: "/w/{workspace}/oauth/disconnect_chat",
   access: "admin",
-  summary: "Disconnect the chat product from the workspace",
+  summary: "Disconnect Slack from the workspace",
   responds: responds.text("confirmation"),
   audit: { operation: "oauth.disconnect_chat", action_kind: "Delete" },
   run: async (ctx, { workspace }) => {
     await disconnectChatFromWorkspace(ctx);
-    return `the chat product is disconnected from workspace ${workspace}`;
+    return `Slack is disconnected from workspace ${workspace}`;
   },
 });
 
@@ -86,7 +85,7 @@ const chatPage = operation({
   access: "anyone",
   scope: false,
   page: true,
-  summary: "Redirect target of the chat product",
+  summary: "Redirect URI of Slack's authorization",
   responds: page,
   run: (ctx) =>
     withErrorPage(() => {
@@ -119,7 +118,7 @@ const finishChatPageInstance = operation({
   path: "/oauth/callback_chat",
   access: "superAdmin",
   page: true,
-  summary: "Complete the connection of the chat product to the instance",
+  summary: "Complete the connection of Slack to the instance",
   responds: page,
   audit: connects,
   run: (ctx) =>
@@ -135,7 +134,7 @@ const finishChatPage = operation({
   path: "/w/{workspace}/oauth/callback_chat",
   access: "admin",
   page: true,
-  summary: "Complete the connection of the chat product to the workspace",
+  summary: "Complete the connection of Slack to the workspace",
   responds: page,
   audit: connects,
   run: (ctx, { workspace }) =>

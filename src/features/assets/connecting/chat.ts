@@ -1,4 +1,4 @@
-/** Connects the chat product: stores its bot token, for the instance's alerts or for the scripts of a workspace. */
+/** Connects Slack: stores its bot token, for the instance's alerts or for the scripts of a workspace. */
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import type { Tx } from "../../../database/database.ts";
@@ -14,7 +14,7 @@ import { CHAT_CLIENT, completeConnect, storeToken } from "./connect.ts";
 export const BOT_TOKEN_PATH = "f/chat_bot/bot_token";
 const CHAT_SETTING = "chat";
 
-/** The older and the newer form of the product's token response. */
+/** The older and the newer form of Slack's token response. */
 const ChatToken = z.union([
   z
     .object({
@@ -29,13 +29,13 @@ const ChatToken = z.union([
 ]);
 
 /**
- * Reads the team and the bot from the response of the chat product.
- * @throws Unavailable if the response names no team
+ * Reads the team and the bot token from Slack's token response.
+ * @throws Unavailable if the response contains no team
  */
 function parseTeam({ body }: ProviderTokens): z.output<typeof ChatToken> {
   const parsed = ChatToken.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw new Unavailable("the chat product's answer is invalid: it names no team and no bot token");
+  throw new Unavailable("Slack's response is invalid: it contains no team or no bot token");
 }
 
 /** Connects the instance, for its alerts. @returns the team's name. @throws as `completeConnect` */

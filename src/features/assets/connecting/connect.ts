@@ -16,7 +16,7 @@ import { consumeState, readState } from "../connections/oauth-state.ts";
 import { resources } from "../resource-tables.ts";
 import { variables } from "../variable-tables.ts";
 
-/** The chat product's client name; it has its own redirect URI. */
+/** Name of Slack's OAuth client, which has a redirect URI of its own. */
 export const CHAT_CLIENT = "chat";
 
 /** Returns the redirect URI to which the provider sends the browser back. */

@@ -118,7 +118,7 @@ function defineOutboxMetrics(app: App, define: DefineMetric): void {
       .where(sql`${webhookDeliveries.state} = 'pending'`);
     return [{ value: Number(row?.value ?? 0) + (await countPendingFanOut(read)) }];
   });
-  define("gauge", "svc_schedules_due", "Schedules whose next run is due and has not begun", async () => {
+  define("gauge", "svc_schedules_due", "Schedules whose next run is due and has not started", async () => {
     const due = lte(schedules.next_at, app.clock());
     const [row] = await read.select({ value: count() }).from(schedules).where(due);
     return [{ value: Number(row?.value ?? 0) }];

@@ -28,8 +28,11 @@ export const getHealth = operation({
   scope: false,
   skipsReadBarrier: true,
   summary:
-    "Report whether the server is ready (200) or why not (503); with details for users who run the instance",
-  responds: responds.raw("application/json", "status, failing checks, and details for who runs the instance"),
+    "Report whether the server is ready (200) or why not (503); with details for devops users and super admins",
+  responds: responds.raw(
+    "application/json",
+    "status, failing checks, and, for devops users and super admins, details",
+  ),
   run: async (ctx) => {
     const { ready, checks } = await checkReadiness(ctx.app);
     const health = {

@@ -19,7 +19,7 @@ const RESPONSE_TIMEOUT_MS = 15_000;
 /** Upper limit of the response, in bytes; a license has some hundred characters. */
 const MAX_RESPONSE_BYTES = 20_000;
 
-const OUTCOME_UNKNOWN = "the attempt has begun, and its end is not known";
+const OUTCOME_UNKNOWN = "the attempt was started, but its outcome is unknown";
 export const RENEWAL_SUCCESS = "success";
 
 export interface RenewalAttempt {
@@ -61,7 +61,7 @@ export async function renewLicense(
     });
     return license;
   } catch (cause) {
-    const result = cause instanceof SvcError ? cause.message : "it failed; the log says more";
+    const result = cause instanceof SvcError ? cause.message : "it failed; see the server's log";
     await app.db.write((tx) => tx.update(licenseRenewals).set({ result }).where(eq(licenseRenewals.id, id)));
     throw cause;
   }
@@ -159,7 +159,7 @@ export async function renewLicenseIfDue(app: App): Promise<void> {
     await renewLicense(app, app.settings.get("license_key")!, "svc", (store) => app.db.write(store), begun);
     app.log.info({ license: license.id }, "the license was renewed");
   } catch (cause) {
-    const why = cause instanceof SvcError ? cause.message : "it failed; the log says more";
+    const why = cause instanceof SvcError ? cause.message : "it failed; see the server's log";
     if (!(cause instanceof SvcError))
       app.log.error({ error: String(cause) }, "the license could not be renewed");
     const message = `license ${license.id}, which ends at ${license.expires_at.toISOString()}, could not be renewed: ${why}`;

@@ -129,7 +129,9 @@ async function runStep<T>(doing: string, work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (cause) {
     const why =
-      cause instanceof SvcError ? cause.message : ((cause as { code?: string }).code ?? "the log says more");
+      cause instanceof SvcError
+        ? cause.message
+        : ((cause as { code?: string }).code ?? "see the server's log");
     throw new BadRequest(`${doing} an object failed: ${why}`, { cause });
   }
 }

@@ -10,7 +10,7 @@ import { sendMail } from "../mail/send.ts";
 
 /** Upper limit of the response, in bytes; only a short message is read from it. */
 const MAX_RESPONSE_BYTES = 100_000;
-/** Default base URL of the chat product's API. */
+/** Default base URL of Slack's API. */
 export const CHAT_API_URL = "https://slack.com/api";
 
 /** The content of an alert, independent of the channel. */
@@ -134,5 +134,5 @@ const instanceName = (app: App) => app.urls.base || hostname();
 
 /** Returns the reason of a failed delivery that may be shown to people. */
 export function describeSendFailure(cause: unknown): string {
-  return cause instanceof SvcError ? cause.message : "it failed; the log says more";
+  return cause instanceof SvcError ? cause.message : "it failed; see the server's log";
 }

@@ -100,7 +100,7 @@ const getPublicAppByCustomPath = operation({
   scope: { domain: "apps", action: "read" },
   cors: true,
   summary:
-    "Read an app by the address that an admin has chosen; only an anonymous one is for who is not logged in",
+    "Read an app by the address that an admin has chosen; callers who are not logged in can only read an anonymous app",
   responds: responds.json(AppRecord),
   run: async (ctx, { custom_path }) => {
     const [found] = await ctx.app.db.read

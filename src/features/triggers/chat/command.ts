@@ -1,4 +1,4 @@
-/** Commands entered in the chat product. Each starts the command script or flow of the connected workspace. */
+/** Commands entered in Slack. Each starts the command script or flow of the connected workspace. */
 import { and, asc, eq, sql } from "drizzle-orm";
 import { z } from "zod";
 import { runInBackground } from "../../../lib/async/background.ts";
@@ -15,7 +15,7 @@ import { submitAsGroup } from "../handlers/submit-as-group.ts";
 import { getSigningSecret } from "./chat-settings.ts";
 
 const MAX_FORM_BYTES = 100_000;
-/** Below the chat product's own limit of 3 s. */
+/** Below Slack's own limit of 3 s. */
 const RESPONSE_TIMEOUT_MS = 2_500;
 
 const Command = z.looseObject({
@@ -25,9 +25,9 @@ const Command = z.looseObject({
 });
 
 /**
- * Starts the job requested by a signed request of the chat product. It responds in time, even if the start takes
+ * Starts the job that a signed request from Slack asks for. It responds in time, even if the start takes
  * longer.
- * @returns the text that the product shows to the sender
+ * @returns the text that Slack shows to the sender
  * @throws Unauthorized for a request without a valid signature, NotFound if the signing secret is not set
  */
 export async function handleChatCommand(app: App, request: Request): Promise<string> {
@@ -39,19 +39,21 @@ export async function handleChatCommand(app: App, request: Request): Promise<str
   });
   const { token: _, ...form } = Object.fromEntries(new URLSearchParams(await signed.text()));
   const command = Command.safeParse(form);
-  if (!command.success) return "This is not a command: it names no team.";
+  if (!command.success) return "This is not a slash command: `team_id` is missing.";
   return respondInTime(app, () => startCommand(app, command.data));
 }
 
 async function respondInTime(app: App, work: () => Promise<string>): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => resolve("It takes a moment to start."), RESPONSE_TIMEOUT_MS);
+  const timer = setTimeout(() => resolve("The job is being started."), RESPONSE_TIMEOUT_MS);
   runInBackground(
     app,
     async () => resolve(await work()),
     (cause) => {
       if (!(cause instanceof SvcError)) app.log.error({ error: String(cause) }, "a chat command failed");
-      resolve(`It could not be started: ${cause instanceof SvcError ? cause.message : "the log says more"}`);
+      resolve(
+        `The job could not be started: ${cause instanceof SvcError ? cause.message : "see the server's log"}`,
+      );
     },
   );
   return promise.finally(() => clearTimeout(timer));
@@ -59,10 +61,10 @@ async function respondInTime(app: App, work: () => Promise<string>): Promise<str
 
 async function startCommand(app: App, command: z.output<typeof Command>): Promise<string> {
   const [connected, ...others] = await listConnectedWorkspaces(app, command.team_id);
-  if (!connected) return "No workspace with a command is connected to this team.";
+  if (!connected) return "No workspace connected to this team has a command script.";
   if (others.length > 0) {
     const ids = [connected, ...others].map(({ workspace_id }) => workspace_id).join(", ");
-    return `Several workspaces with a command are connected to this team (${ids}): leave it to one of them.`;
+    return `Several workspaces connected to this team have a command script (${ids}): remove it from all but one.`;
   }
   const { workspace_id, script } = connected;
   const trigger = {
@@ -77,7 +79,7 @@ async function startCommand(app: App, command: z.output<typeof Command>): Promis
     args: parseJson(await escapeReferences(app, runner, JSON.stringify(command))) as Record<string, unknown>,
     options: {},
   });
-  return `Job ${id} has begun: ${app.urls.base}/api/w/${workspace_id}/jobs_u/get/${id}`;
+  return `Job ${id} started: ${app.urls.base}/api/w/${workspace_id}/jobs_u/get/${id}`;
 }
 
 async function listConnectedWorkspaces(

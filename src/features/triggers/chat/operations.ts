@@ -1,4 +1,4 @@
-/** Commands from the chat product, and a test message. */
+/** Slash commands from Slack, and a test message. */
 import { z } from "zod";
 import { withDefault } from "../../../lib/zod.ts";
 import {
@@ -17,7 +17,7 @@ const chatCommand = operation({
   path: "/oauth/chat_command",
   access: "anyone",
   scope: false,
-  summary: "Receive a signed command of the chat product; it starts the workspace's command script",
+  summary: "Receive a signed slash command of Slack, which starts the workspace's command script",
   responds: responds.raw("application/json", "what is shown to who typed the command"),
   audit: { operation: "jobs.run", action_kind: "Execute" },
   run: async ({ app, request }) =>
@@ -29,7 +29,7 @@ const runChatMessageTestJob = operation({
   method: "POST",
   path: "/w/{workspace}/workspaces/run_chat_message_test_job",
   access: "admin",
-  summary: "Run a job that posts a message through the workspace's connection to the chat product",
+  summary: "Run a job that posts a message through the workspace's connection to Slack",
   body: optionalBody(
     z.object({
       hub_script_path: withDefault(z.string(), ""),

@@ -1,4 +1,4 @@
-/** A job that tests the workspace's connection to the chat product by posting one message. */
+/** A job that tests the workspace's connection to Slack by posting one message. */
 
 import { BadRequest } from "../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
@@ -46,7 +46,7 @@ export async function runTestMessage(ctx: WorkspaceContext, trial: TestMessage):
   const { workspace_id } = caller.member;
   const { chat_team_id } = await readSettings(app.db.read, workspace_id);
   if (chat_team_id === undefined) {
-    throw new BadRequest(`workspace ${workspace_id} is not connected to the chat product`, {
+    throw new BadRequest(`workspace ${workspace_id} is not connected to Slack`, {
       hint: `an admin connects it: GET /api/oauth/connect_chat?workspace=${workspace_id}`,
     });
   }

@@ -69,7 +69,7 @@ test("a new flow does not replace an existing one, deployed or draft", async () 
   await begin("begun", "The first one");
   await page.getByRole("heading", { name: "The first one" }).waitFor();
   await begin("begun", "The second one");
-  await page.getByText("You began a new flow at f/finance/begun, which is not deployed").waitFor();
+  await page.getByText("You have a draft of a new flow at f/finance/begun, which is not deployed").waitFor();
   await ann.accessible("New flow that is there");
   await page.getByRole("link", { name: "Continue editing" }).click();
   await page.getByRole("heading", { name: "The first one" }).waitFor();

@@ -123,7 +123,7 @@ test("a PDF is shown in the browser's viewer; a file that only claims to be one 
   expect(await object.getAttribute("data")).toStartWith("blob:");
   expect((await saved(seen, "Save result.pdf")).text).toStartWith("%PDF-1.4");
   await using without = await shown({ pdf });
-  await panel(without).getByText("This browser shows no PDF").waitFor();
+  await panel(without).getByText("This browser cannot show PDF files").waitFor();
   await using hostile = await shown({ pdf: btoa(`<html>${EVIL}</html>`) }, withViewer);
   await panel(hostile).getByText("The run declares a PDF").waitFor();
   expect(await panel(hostile).locator("object, iframe").count()).toBe(0);

@@ -5,7 +5,7 @@ import { login, moveClock, server, setUpUsers, whoami } from "./users-setup.ts";
 
 setUpUsers();
 
-describe("the first super admin", () => {
+describe("the first admin account", () => {
   test("is created by a one-time link, with JSON or a browser's form", async () => {
     const form = "email=First%40Example.org&password=a+b+c+d+e";
     const forms: [body: unknown, headers: Record<string, string>][] = [

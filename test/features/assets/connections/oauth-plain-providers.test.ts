@@ -1,4 +1,4 @@
-/** Providers without an issuer, each with habits of its own; and the chat product. */
+/** Providers without an issuer, each with habits of its own; and Slack. */
 import { expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { Browser } from "../../../support/peers/identity-provider.ts";
@@ -127,7 +127,7 @@ const NEWER = { ok: true, access_token: "xoxb-1", token_type: "bot", team: { id:
 test.each([
   ["older", OLDER],
   ["newer", NEWER],
-])("the chat product's %s answer connects a workspace: team, secret and resource", async (_, token) => {
+])("Slack's %s answer connects a workspace: team, secret and resource", async (_, token) => {
   await using server = await startTestServer();
   await using plain = startPlain({ token });
   await setClients(server, { chat: { ...some, connect_config: plain.config } });
@@ -159,7 +159,7 @@ test.each([
   expect(await settings()).toEqual({});
 });
 
-test("only a super admin connects the chat product to the instance", async () => {
+test("only a super admin connects Slack to the instance", async () => {
   await using server = await startTestServer();
   await using plain = startPlain({ token: NEWER });
   await setClients(server, { chat: { ...some, connect_config: plain.config } });
@@ -176,7 +176,7 @@ test("only a super admin connects the chat product to the instance", async () =>
   });
 });
 
-test("the chat product's page completes a connection for the workspace it was started for", async () => {
+test("Slack's page completes a connection for the workspace it was started for", async () => {
   await using server = await startTestServer();
   await using plain = startPlain({ token: NEWER });
   await setClients(server, { chat: { ...some, connect_config: plain.config } });
@@ -202,7 +202,7 @@ test("the chat product's page completes a connection for the workspace it was st
 test.each([
   ["no team", { ok: true, access_token: "x" }, 503],
   ["a refusal", { ok: false, error: "invalid_code" }, 400],
-])("%s in the chat product's response connects nothing", async (_, token, status) => {
+])("%s in Slack's response connects nothing", async (_, token, status) => {
   await using server = await startTestServer();
   await using plain = startPlain({ token });
   await setClients(server, { chat: { ...some, connect_config: plain.config } });

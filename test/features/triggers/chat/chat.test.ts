@@ -1,4 +1,4 @@
-/** The chat product: its commands start scripts, and a trial job posts where it is. */
+/** Slack: slash commands start scripts, and a test job posts a message. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { eq } from "drizzle-orm";
@@ -15,7 +15,7 @@ import { Browser } from "../../../support/peers/identity-provider.ts";
 
 const SECRET = "the signing secret";
 
-/** Requests that the chat product's API received. */
+/** Requests that Slack's API received. */
 const posted: { authorization: string | null; body: any }[] = [];
 let says: object = { ok: true, channel: "C1", ts: "1.5" };
 const team = "T1";
@@ -134,7 +134,7 @@ async function send(form: Record<string, string>, { secret = SECRET, age_s = 0, 
   const text = await answer.text();
   return { status: answer.status, said: answer.status === 200 ? JSON.parse(text).text : text, text };
 }
-const idIn = (said: string) => /Job (\S+) has begun/.exec(said)?.[1] ?? "";
+const idIn = (said: string) => /Job (\S+) started/.exec(said)?.[1] ?? "";
 
 describe("a command", () => {
   test("starts the script with the text and the user, with the rights of the command's group", async () => {
@@ -216,7 +216,7 @@ describe("a command", () => {
       },
     });
     try {
-      expect((await send(COMMAND)).said).toBe("It takes a moment to start.");
+      expect((await send(COMMAND)).said).toBe("The job is being started.");
     } finally {
       Object.assign(app.db, { write });
       resolve();

@@ -102,8 +102,8 @@ export default function NewFlowPage() {
             <Group justify="space-between">
               <span>
                 {taken.by === username
-                  ? `You began a new flow at ${path}, which is not deployed.`
-                  : `${taken.by} began a new flow at ${path}, which is not deployed.`}
+                  ? `You have a draft of a new flow at ${path}, which is not deployed.`
+                  : `${taken.by} has a draft of a new flow at ${path}, which is not deployed.`}
               </span>
               <Group gap="xs">
                 <Button size="xs" component={Link} href={linkTo.draw(workspace, path)}>

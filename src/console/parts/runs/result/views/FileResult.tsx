@@ -73,7 +73,7 @@ function Pdf({ base64 }: { base64: string }) {
     return <object className="pdf" type="application/pdf" data={address} aria-label="Result as PDF" />;
   return (
     <Text p="md" pb={0} c="dimmed">
-      This browser shows no PDF: save it to read it.
+      This browser cannot show PDF files: save the file to read it.
     </Text>
   );
 }
