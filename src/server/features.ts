@@ -66,7 +66,7 @@ import { createOpenapiOperation } from "../platform/http/openapi/openapi.ts";
 import { createReferenceOperation } from "../platform/http/openapi/reference-page.ts";
 import type { Operation } from "../platform/http/operation.ts";
 import { API_TAG_ALIASES, API_TAGS } from "./api-tags.ts";
-import { frontDoor } from "./console/front-door.ts";
+import { rootPage } from "./console/root-page.ts";
 
 const mountedFeatures: MountedFeature[] = [
   health,
@@ -135,7 +135,7 @@ const SELF_DESCRIPTION: Record<string, Operation[]> = {
   "src/features/accounts/tokens/scope-list.ts": [createScopeListOperation(() => operations)],
   "src/platform/http/openapi/openapi.ts": [createOpenapiOperation(() => operations, apiTags)],
   "src/platform/http/openapi/reference-page.ts": [createReferenceOperation(() => operations, apiTags)],
-  "src/server/console/front-door.ts": [frontDoor],
+  "src/server/console/root-page.ts": [rootPage],
 };
 
 /** Operations by their declaring file, relative to the repository; `svc routes` prints it. */

@@ -1,9 +1,9 @@
 /** Parses the sandbox settings of the process. */
 import { isAbsolute, resolve } from "node:path";
 import { describeRootPlan } from "../engines/runner/sandbox/describe.ts";
+import { isPathWithin, resolveLinks } from "../engines/runner/sandbox/isolation/paths.ts";
 import { detectSandboxSupport } from "../engines/runner/sandbox/support.ts";
 import { planUsers } from "../engines/runner/sandbox/users/child-users.ts";
-import { isPathWithin, resolveLinks } from "../engines/runner/sandbox/walls/paths.ts";
 import type { SandboxSettings } from "../engines/runner/types.ts";
 import { BadRequest } from "../lib/errors.ts";
 import type { Config } from "../platform/config/config.ts";

@@ -12,8 +12,8 @@ import { createLog } from "../lib/logging/log.ts";
 import { PRIVILEGED_PORT_HINT } from "../lib/network.ts";
 import type { App } from "../platform/app/context.ts";
 import type { Config } from "../platform/config/config.ts";
-import { type Certificate, readCertificate, watchCertificate } from "../platform/http/door/certificate.ts";
-import { parseTrustedProxies } from "../platform/http/door/proxies.ts";
+import { type Certificate, readCertificate, watchCertificate } from "../platform/http/guards/certificate.ts";
+import { parseTrustedProxies } from "../platform/http/guards/proxies.ts";
 import { createApp, type RunningApp } from "./app.ts";
 
 export interface RunningServer extends RunningApp {

@@ -279,7 +279,7 @@ const OWN_JSON = [
   "src/engines/runner/child/program.ts",
   "src/engines/runner/child/wrappers/run_deno.ts",
   "src/engines/runner/packages/pip-client.ts",
-  "src/engines/runner/sandbox/walls/launcher.ts",
+  "src/engines/runner/sandbox/isolation/launcher.ts",
 ];
 
 test("only lib/json/, which keeps digits and limits the depth, parses JSON from users and jobs", async () => {

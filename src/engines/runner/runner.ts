@@ -28,11 +28,11 @@ import { compileScript } from "./programs/compile.ts";
 import { createProgramInstaller } from "./programs/install.ts";
 import { findInterpreter } from "./programs/interpreter.ts";
 import { describeRootPlan } from "./sandbox/describe.ts";
+import { resolveLinks } from "./sandbox/isolation/paths.ts";
 import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 import { detectSandboxSupport } from "./sandbox/support.ts";
 import { planUsers } from "./sandbox/users/child-users.ts";
 import { createModeGuard, type ModeGuard } from "./sandbox/users/mode-guard.ts";
-import { resolveLinks } from "./sandbox/walls/paths.ts";
 import { createResourceWatch, type WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { Runner, RunnerOptions } from "./types.ts";
 

@@ -2,7 +2,7 @@
 
 import { incrementCount } from "../../lib/logging/meters.ts";
 import type { App } from "../app/context.ts";
-import type { TrustedProxies } from "./door/proxies.ts";
+import type { TrustedProxies } from "./guards/proxies.ts";
 import { getBasePath, type Operation } from "./operation.ts";
 
 /** Prevents other sites from framing. A page that sets these headers itself takes precedence. */

@@ -3,11 +3,11 @@ import { H3 } from "h3";
 import { isOutage } from "../../database/failure.ts";
 import { BadRequest, CallerGone, StorageFull, SvcError, Unavailable } from "../../lib/errors.ts";
 import type { App, Identity } from "../app/context.ts";
-import { type AnonymousGuard, createAnonymousGuard } from "./door/anonymous-guard.ts";
-import { readToken, type Site } from "./door/credentials.ts";
-import { getCallerAddress, parseTrustedProxies } from "./door/proxies.ts";
-import { resolveRequestId } from "./door/request-id.ts";
 import { authorizeCall, executeOperation, type OperationPolicies } from "./execute.ts";
+import { type AnonymousGuard, createAnonymousGuard } from "./guards/anonymous-guard.ts";
+import { readToken, type Site } from "./guards/credentials.ts";
+import { getCallerAddress, parseTrustedProxies } from "./guards/proxies.ts";
+import { resolveRequestId } from "./guards/request-id.ts";
 import { parseBody, parseQuery, requireNoNul } from "./input.ts";
 import { createKnownUrls } from "./known-urls.ts";
 import { releaseBodySlot } from "./large-bodies.ts";
@@ -43,12 +43,12 @@ export function mountOperations(
       return originOf(app.settings.get("base_url"));
     },
   };
-  const door = createAnonymousGuard(app, site);
+  const guard = createAnonymousGuard(app, site);
   const known = createKnownUrls();
   const delivered = new Set(operations.filter(acceptsWebhooks).map((op) => op.path));
   const handlers = new Map<Operation, ReturnType<typeof toHandler>>();
   for (const op of operations) {
-    const handle = toHandler(app, hooks, op, door, site, identify);
+    const handle = toHandler(app, hooks, op, guard, site, identify);
     handlers.set(op, handle);
     const finish = createResponseFinisher(app, proxies, op);
     const route = getBasePath(op) + toRouterPath(op.path);
@@ -89,7 +89,7 @@ export function mountOperations(
       });
     }
     const error =
-      (identify ? undefined : door.countAnonymous(event.req)) ?? unrouted.createRouteError(method, pathname);
+      (identify ? undefined : guard.countAnonymous(event.req)) ?? unrouted.createRouteError(method, pathname);
     const response = createErrorResponse(error, event.req.headers.get("accept"));
     finish(event.req, resolveRequestId(event.req), response);
     return response;
@@ -130,12 +130,12 @@ function toHandler(
   app: App,
   hooks: OperationPolicies,
   op: Operation,
-  door: AnonymousGuard,
+  guard: AnonymousGuard,
   site: Site,
   identify: MountOptions["identify"],
 ) {
   const finish = createResponseFinisher(app, site.proxies, op);
-  const admit = door.guardFor(op);
+  const admit = guard.guardFor(op);
   const access = createAccessLog(app, op);
   return async (request: Request, parameters: Record<string, string>): Promise<Response> => {
     const began = access && performance.now();

@@ -1,6 +1,6 @@
 /** Serves the console to browsers: static files, and the page for every path that matches no operation. */
 import type { App } from "../../platform/app/context.ts";
-import { readToken } from "../../platform/http/door/credentials.ts";
+import { readToken } from "../../platform/http/guards/credentials.ts";
 import { loadConsoleBundle } from "./assets.ts";
 import type { ConsoleFile } from "./bundle.ts";
 import { renderFramePage } from "./frame.ts";

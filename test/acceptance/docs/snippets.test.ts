@@ -76,7 +76,7 @@ describe("proxy configurations", () => {
   });
 
   test("of nginx set the headers that the server reads", () => {
-    const read = page("src/platform/http/door/proxies.ts").match(/x-forwarded-\w+/g) ?? [];
+    const read = page("src/platform/http/guards/proxies.ts").match(/x-forwarded-\w+/g) ?? [];
     const told = [...nginx.matchAll(/proxy_set_header (X-\S+)/g)].map((match) => match[1]!.toLowerCase());
     expect(new Set(told)).toEqual(new Set(read));
   });

@@ -11,10 +11,7 @@ import {
   type TestServer,
   until,
 } from "../../support/harness.ts";
-import {
-  type ComposerRepository,
-  startComposerRepository,
-} from "../../support/peers/packages/composer-repository.ts";
+import { type ComposerRepository, startComposerRepository } from "../../support/peers/packages/composer.ts";
 import { type GemServer, startGemServer } from "../../support/peers/packages/gem-server.ts";
 import { installClients } from "../../support/peers/packages/package-clients.ts";
 

@@ -1,7 +1,7 @@
 /** Security headers of responses, cookies from other sites, and trusted proxies. */
 import { describe, expect, test } from "bun:test";
 import { BadRequest } from "../../../src/lib/errors.ts";
-import { parseTrustedProxies } from "../../../src/platform/http/door/proxies.ts";
+import { parseTrustedProxies } from "../../../src/platform/http/guards/proxies.ts";
 import { startTestServer } from "../../support/harness.ts";
 import { server, setUpSecurity, token } from "./security-setup.ts";
 

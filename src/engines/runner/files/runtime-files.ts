@@ -29,7 +29,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
         "runner/child/query/sqlite.ts",
         "runner/child/query/graphql.ts",
         "runner/process/watchdog.ts",
-        "runner/sandbox/walls/launcher.ts",
+        "runner/sandbox/isolation/launcher.ts",
       ]),
     ),
     ["runner/child/wrappers/to-json.ts", readSource("runner/child/wrappers/to-json.ts")],
@@ -64,7 +64,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     python: join(child, "program.py"),
     wrappers: join(child, "wrappers"),
     watchdog: join(folder, "runner", "process", "watchdog.js"),
-    launcher: join(folder, "runner", "sandbox", "walls", "launcher.js"),
+    launcher: join(folder, "runner", "sandbox", "isolation", "launcher.js"),
     queries: {
       postgresql: query("postgresql"),
       mysql: query("mysql"),

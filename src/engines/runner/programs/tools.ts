@@ -5,7 +5,7 @@ import { Cache } from "../../../lib/async/cache.ts";
 import { describeMissingTool } from "../../languages/missing-tool.ts";
 import { findAdapter } from "../../languages/programs/table.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
-import { isPathWithin } from "../sandbox/walls/paths.ts";
+import { isPathWithin } from "../sandbox/isolation/paths.ts";
 
 export interface Tool {
   program: string;

@@ -1,9 +1,9 @@
 /** Describes the active sandbox restrictions. */
 import type { SandboxSettings } from "../types.ts";
+import { describeLandlockFeatures } from "./isolation/landlock.ts";
 import type { SandboxSupport } from "./support.ts";
 import type { OwnUsers, UserPlan } from "./users/child-users.ts";
 import { formatRange } from "./users/user-ids.ts";
-import { describeLandlockFeatures } from "./walls/landlock.ts";
 
 /** Describes the restrictions in one line. @param plan the user id plan, if the server runs as root */
 export function describeSandbox(
@@ -11,15 +11,15 @@ export function describeSandbox(
   { mode, ports }: Pick<SandboxSettings, "mode" | "ports">,
   plan: UserPlan | undefined,
 ): string {
-  const walls = describeLandlockFeatures(landlock);
+  const features = describeLandlockFeatures(landlock);
   const own = plan && "range" in plan ? plan : undefined;
   const parts = [landlock > 0 ? `files (Landlock ${landlock})` : describeFileAccess(own, missing)];
   if (own) parts.push("own user ids");
   if (seccomp) parts.push("system calls", "local sockets");
-  if (walls.signals) parts.push("signals");
+  if (features.signals) parts.push("signals");
   else if (own) parts.push("signals to other users");
   else if (seccomp) parts.push("signals to the server");
-  if (ports !== undefined) parts.push(walls.ports ? "TCP ports" : "TCP ports are open: needs Landlock 4");
+  if (ports !== undefined) parts.push(features.ports ? "TCP ports" : "TCP ports are open: needs Landlock 4");
   if (mode === "bwrap") parts.push("own processes and mounts (bwrap)");
   parts.push("limits");
   return parts.join(", ");

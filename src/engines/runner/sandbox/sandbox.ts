@@ -5,9 +5,7 @@ import { findPython, type Python } from "../../languages/python/find-python.ts";
 import type { SandboxSettings } from "../types.ts";
 import type { ChildFolders } from "./child-folders.ts";
 import { describeSandbox } from "./describe.ts";
-import { canConfineFiles, detectSandboxSupport, type SandboxSupport } from "./support.ts";
-import { type ChildUser, type ChildUsers, createChildUsers, planUsers } from "./users/child-users.ts";
-import { BWRAP_PROCESSES, createBwrapArguments } from "./walls/bwrap.ts";
+import { BWRAP_PROCESSES, createBwrapArguments } from "./isolation/bwrap.ts";
 import {
   type AccessRight,
   createPortRule,
@@ -15,11 +13,13 @@ import {
   describeLandlockFeatures,
   filterSupportedRights,
   type LandlockRule,
-} from "./walls/landlock.ts";
-import type { LaunchSpec } from "./walls/launcher.ts";
-import { DEVICES, isPathWithin, listPathsAround, listSystemPaths, resolveLinks } from "./walls/paths.ts";
-import { createSyscallFilter } from "./walls/seccomp.ts";
-import { type Architecture, SYSCALLS } from "./walls/syscalls.ts";
+} from "./isolation/landlock.ts";
+import type { LaunchSpec } from "./isolation/launcher.ts";
+import { DEVICES, isPathWithin, listPathsAround, listSystemPaths, resolveLinks } from "./isolation/paths.ts";
+import { createSyscallFilter } from "./isolation/seccomp.ts";
+import { type Architecture, SYSCALLS } from "./isolation/syscalls.ts";
+import { canConfineFiles, detectSandboxSupport, type SandboxSupport } from "./support.ts";
+import { type ChildUser, type ChildUsers, createChildUsers, planUsers } from "./users/child-users.ts";
 
 export interface SandboxOptions extends SandboxSettings {
   /** Maximum size of a file written by a script; 0: no limit. */
@@ -130,7 +130,7 @@ export function createSandbox(
       return stats ? [ruleFor(path, stats.isDirectory() ? folder : file)] : [];
     });
   /** Returns the sandbox restrictions of a child. @param passesRights the child bypasses file permissions */
-  const wallsFor = (passesRights: boolean) => {
+  const isolationFor = (passesRights: boolean) => {
     const named = [...listSystemPaths(passesRights), ...options.read];
     const readable = named.flatMap((path) => excludeDataDir(path, data_dir));
     const read = [...readable, process.execPath, runtime, join(runner, "dependencies")];
@@ -145,8 +145,8 @@ export function createSandbox(
     ];
     return { read, rules };
   };
-  const all = wallsFor(isSuperuser);
-  const withRights = users ? wallsFor(false) : all;
+  const all = isolationFor(isSuperuser);
+  const withRights = users ? isolationFor(false) : all;
   const architecture = process.arch as Architecture;
   // In its own PID namespace a child cannot see the server, whose id may belong to another process there.
   const guarded = isBoxed ? [] : landlock < SIGNAL_SCOPE_VERSION ? ownThreads() : [process.pid];

@@ -1,7 +1,7 @@
 /** Sandbox capabilities of this machine. */
 import { dlopen, ptr } from "bun:ffi";
 import type { SandboxSettings } from "../types.ts";
-import { type Architecture, SYSCALLS } from "./walls/syscalls.ts";
+import { type Architecture, SYSCALLS } from "./isolation/syscalls.ts";
 
 export interface SandboxSupport {
   /** Landlock ABI version; 0 if the kernel or the surrounding container does not offer it. */

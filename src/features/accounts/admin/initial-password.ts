@@ -1,7 +1,7 @@
 import { runInBackground } from "../../../lib/async/background.ts";
 import { parseEmail } from "../../../lib/text/paths.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { createLetter } from "../../signals/mail/letter.ts";
+import { createMailMessage } from "../../signals/mail/mail-message.ts";
 import { isMailConfigured, sendMail } from "../../signals/mail/send.ts";
 
 /**
@@ -12,7 +12,7 @@ export function mailInitialPassword(app: App, user: { email: string; password: s
   if (!isMailConfigured(app)) return;
   const { password } = user;
   const email = parseEmail(user.email);
-  const words = createLetter("Your account", [
+  const words = createMailMessage("Your account", [
     `An account was made for you at ${app.urls.base}.`,
     `Log in with the e-mail address ${email} and this password:`,
     { code: password },

@@ -11,7 +11,7 @@ import { BadRequest, Forbidden, TooManyRequests } from "../../../lib/errors.ts";
 import { toNetwork } from "../../../lib/network.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
-import { createLetter } from "../../signals/mail/letter.ts";
+import { createMailMessage } from "../../signals/mail/mail-message.ts";
 import { isMailConfigured, sendMail } from "../../signals/mail/send.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { revokeAllSessions } from "../sessions/sessions.ts";
@@ -114,7 +114,7 @@ function createResetLetter(app: App, ticket: string) {
           `To choose another, send it as new_password to ${base}/api/auth/reset_password, with this token:`,
           { code: ticket },
         ];
-  return createLetter("Another password", [
+  return createMailMessage("Another password", [
     `Somebody, you we hope, forgot the password of your account at ${base}.`,
     ...way,
     "The link works once, within an hour. If it was not you, do nothing: the password stays as it is.",

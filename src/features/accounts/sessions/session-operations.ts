@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { BadRequest, Unauthorized } from "../../../lib/errors.ts";
 import type { Context } from "../../../platform/app/context.ts";
-import { readToken } from "../../../platform/http/door/credentials.ts";
+import { readToken } from "../../../platform/http/guards/credentials.ts";
 import { type Operation, operation, querySeconds, responds } from "../../../platform/http/operation.ts";
 import { revokeToken } from "../../tenancy/tokens/service.ts";
 import { createTextResponse } from "./cookie-response.ts";

@@ -4,7 +4,7 @@ import { and, asc, eq, lte, sql } from "drizzle-orm";
 import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { raiseAlert } from "../../signals/alerts/service.ts";
-import { createLetter, type Letter } from "../../signals/mail/letter.ts";
+import { createMailMessage, type MailMessage } from "../../signals/mail/mail-message.ts";
 import { sendMail } from "../../signals/mail/send.ts";
 import { tokenNotices } from "../../tenancy/tokens/tables.ts";
 
@@ -63,7 +63,7 @@ async function claimNotice(app: App, id: number): Promise<Notice | undefined> {
 /** Sends one notice. @returns whether it was sent */
 async function sendNotice(app: App, notice: Notice): Promise<boolean> {
   try {
-    if (notice.channel === "mail") await sendMail(app, notice.email, composeLetter(app, notice));
+    if (notice.channel === "mail") await sendMail(app, notice.email, composeMailMessage(app, notice));
     else await raiseNoticeAlert(app, notice);
   } catch (cause) {
     await retryLater(app, notice, cause);
@@ -105,7 +105,7 @@ function raiseNoticeAlert(app: App, notice: Notice): Promise<void> {
   });
 }
 
-function composeLetter(app: App, notice: Notice): Letter {
+function composeMailMessage(app: App, notice: Notice): MailMessage {
   const { id, type, workspace_id, created_at } = notice;
   const place = workspace_id === null ? "" : ` for the workspace ${workspace_id}`;
   const url = app.urls.base;
@@ -115,7 +115,7 @@ function composeLetter(app: App, notice: Notice): Letter {
       : ["is expiring soon", "Make a new one in time, and give it to whatever uses this one."];
   const host = URL.canParse(url) ? new URL(url).hostname : "localhost";
   return {
-    ...createLetter(`svc: Your API token ${subject}`, [
+    ...createMailMessage(`svc: Your API token ${subject}`, [
       `Your API token${place} at ${url} ${describeExpiry(notice)}:`,
       { code: describeToken(notice) },
       advice,

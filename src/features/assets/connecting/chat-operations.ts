@@ -34,9 +34,9 @@ const beginConnectChat = operation({
   run: async (ctx, { query }) => {
     const client = getClient(ctx.app, CHAT_CLIENT, "connect");
     const workspace = query.workspace && parseWorkspaceId(query.workspace);
-    const { journey, cookie } = createState(ctx.app, { kind: "connect", client: CHAT_CLIENT, workspace });
+    const { oauthState, cookie } = createState(ctx.app, { kind: "connect", client: CHAT_CLIENT, workspace });
     const asked = { redirect_uri: createConnectRedirectUri(ctx, CHAT_CLIENT) };
-    return createRedirect(await createAuthorizationUrl(ctx.app, client, journey, asked), [cookie]);
+    return createRedirect(await createAuthorizationUrl(ctx.app, client, oauthState, asked), [cookie]);
   },
 });
 
@@ -141,13 +141,13 @@ const finishChatPage = operation({
     withErrorPage(async () => {
       const returned = await readReturned(ctx.request);
       const { state } = returned;
-      const journey = readState(ctx.app, ctx.request, { kind: "connect", client: CHAT_CLIENT, state });
-      if (journey.workspace !== workspace) {
+      const oauthState = readState(ctx.app, ctx.request, { kind: "connect", client: CHAT_CLIENT, state });
+      if (oauthState.workspace !== workspace) {
         throw new BadRequest(`the connection was started for a workspace other than ${workspace}`);
       }
       return createConnectedPage(
         await connectChatToWorkspace(ctx, returned),
-        clearStateCookie(ctx.app, journey),
+        clearStateCookie(ctx.app, oauthState),
       );
     }),
 });

@@ -35,9 +35,12 @@ export async function completeConnect(
 ): Promise<ProviderTokens> {
   const { app } = ctx;
   const client = getClient(app, name, "connect");
-  const journey = readState(app, ctx.request, { kind: "connect", client: name, state: returned.state });
-  await ctx.write({ resource: name }, (tx) => consumeState(app, tx, journey));
-  return exchangeCode(app, client, journey, { returned, redirect_uri: createConnectRedirectUri(ctx, name) });
+  const oauthState = readState(app, ctx.request, { kind: "connect", client: name, state: returned.state });
+  await ctx.write({ resource: name }, (tx) => consumeState(app, tx, oauthState));
+  return exchangeCode(app, client, oauthState, {
+    returned,
+    redirect_uri: createConnectRedirectUri(ctx, name),
+  });
 }
 
 /** Checks that a connection can be stored at the path. @throws BadRequest for a used path, Forbidden */

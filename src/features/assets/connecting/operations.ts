@@ -95,13 +95,13 @@ const beginConnect = operation({
       throw new BadRequest("query fields `workspace` and `path`: give both or neither");
     }
     const client = getClient(ctx.app, client_name, "connect");
-    const { journey, cookie } = createState(ctx.app, {
+    const { oauthState, cookie } = createState(ctx.app, {
       kind: "connect",
       client: client.name,
       workspace: query.workspace && parseWorkspaceId(query.workspace),
       path: query.path && parsePath(query.path),
     });
-    const url = await createAuthorizationUrl(ctx.app, client, journey, {
+    const url = await createAuthorizationUrl(ctx.app, client, oauthState, {
       redirect_uri: createConnectRedirectUri(ctx, client.name),
       scopes: query.scopes?.split(/[+ ,]+/).filter((scope) => scope !== ""),
       extra_params: query.extra_params,
@@ -170,18 +170,18 @@ const finishConnectPage = operation({
         typeof AuthorizationResponseBody
       >;
       const { state } = returned;
-      const journey = readState(ctx.app, ctx.request, { kind: "connect", client: client_name, state });
-      if (journey.workspace !== workspace || journey.path === undefined) {
+      const oauthState = readState(ctx.app, ctx.request, { kind: "connect", client: client_name, state });
+      if (oauthState.workspace !== workspace || oauthState.path === undefined) {
         throw new BadRequest(`the connection was started for a workspace other than ${workspace}`);
       }
       const tokens = await completeConnect(ctx, client_name, returned);
-      await storeConnection(ctx, client_name, journey.path, tokens);
+      await storeConnection(ctx, client_name, oauthState.path, tokens);
       const page = renderMessagePage(
         200,
         "Connected",
-        `${journey.path} is connected. You may close this page.`,
+        `${oauthState.path} is connected. You may close this page.`,
       );
-      page.headers.append("set-cookie", clearStateCookie(ctx.app, journey));
+      page.headers.append("set-cookie", clearStateCookie(ctx.app, oauthState));
       return page;
     }),
 });

@@ -39,19 +39,19 @@ const getStateCookieName = (kind: StateKind, client: string) => `oauth_${kind}_$
 /** Creates a state. @returns it with the cookie (RFC 6265 §4.1) to set */
 export function createState(
   app: App,
-  journey: Omit<OauthState, keyof AuthorizationSecrets | "until">,
-): { journey: OauthState; cookie: string } {
+  request: Omit<OauthState, keyof AuthorizationSecrets | "until">,
+): { oauthState: OauthState; cookie: string } {
   const until = app.clock().getTime() + STATE_LIFETIME_S * 1000;
-  const begun: OauthState = { ...journey, ...createAuthorizationSecrets(), until };
-  const sealed = Buffer.from(encryptText(app.instanceKey, JSON.stringify(begun), STATE_PURPOSE)).toString(
-    "base64url",
-  );
-  return { journey: begun, cookie: formatStateCookie(app, begun, sealed, STATE_LIFETIME_S) };
+  const oauthState: OauthState = { ...request, ...createAuthorizationSecrets(), until };
+  const sealed = Buffer.from(
+    encryptText(app.instanceKey, JSON.stringify(oauthState), STATE_PURPOSE),
+  ).toString("base64url");
+  return { oauthState, cookie: formatStateCookie(app, oauthState, sealed, STATE_LIFETIME_S) };
 }
 
 /** Returns the cookie that clears the state cookie. */
-export function clearStateCookie(app: App, journey: Pick<OauthState, "kind" | "client">): string {
-  return formatStateCookie(app, journey, "", 0);
+export function clearStateCookie(app: App, oauthState: Pick<OauthState, "kind" | "client">): string {
+  return formatStateCookie(app, oauthState, "", 0);
 }
 
 function formatStateCookie(
@@ -77,14 +77,14 @@ export function readState(
   const value = readCookie(request, getStateCookieName(kind, client));
   const text =
     value && decryptText(app.instanceKey, Buffer.from(value, "base64url").toString(), STATE_PURPOSE);
-  const journey = text ? (JSON.parse(text) as OauthState) : undefined;
-  const isThis = journey?.kind === kind && journey.client === client && journey.state === state;
-  if (!journey || !isThis || journey.until <= app.clock().getTime()) {
+  const oauthState = text ? (JSON.parse(text) as OauthState) : undefined;
+  const isThis = oauthState?.kind === kind && oauthState.client === client && oauthState.state === state;
+  if (!oauthState || !isThis || oauthState.until <= app.clock().getTime()) {
     throw new BadRequest("the state does not belong to this browser, or is older than ten minutes", {
       hint: `start again at /api/oauth/${kind}/${client}`,
     });
   }
-  return journey;
+  return oauthState;
 }
 
 function readCookie(request: Request, name: string): string | undefined {
@@ -96,11 +96,11 @@ function readCookie(request: Request, name: string): string | undefined {
 }
 
 /** Marks a state as used, on all servers. @throws BadRequest if it was used before */
-export async function consumeState(app: App, tx: Tx, journey: OauthState): Promise<void> {
-  const state = sha256(journey.state);
+export async function consumeState(app: App, tx: Tx, oauthState: OauthState): Promise<void> {
+  const state = sha256(oauthState.state);
   await tx.lock(`oauth state ${state}`);
   await tx.delete(oauthUsedStates).where(lte(oauthUsedStates.expires_at, app.clock()));
   const [used] = await tx.select().from(oauthUsedStates).where(eq(oauthUsedStates.state, state));
   if (used) throw new BadRequest("the state has been used already", { hint: "begin again" });
-  await tx.insert(oauthUsedStates).values({ state, expires_at: new Date(journey.until) });
+  await tx.insert(oauthUsedStates).values({ state, expires_at: new Date(oauthState.until) });
 }

@@ -9,7 +9,7 @@ import { NestedTooDeeply, requireJsonDepth } from "../../../lib/json/depth.ts";
 import { isJsonObject, parseJson } from "../../../lib/json/json.ts";
 import { mergeJsonObjects } from "../../../lib/json/long-json.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../../platform/http/door/credentials.ts";
+import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../../platform/http/guards/credentials.ts";
 import { readBytes, readText } from "../../../platform/http/input.ts";
 import { isBinaryEvent, parseBinaryAttributes, parseStructuredEvent } from "./cloud-events.ts";
 import { readFormArguments } from "./form-data.ts";

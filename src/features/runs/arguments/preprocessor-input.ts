@@ -6,7 +6,7 @@
 import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import { mergeMembers } from "../../../lib/json/json.ts";
 import { LONG_JSON_CHARACTERS, mergeJsonObjects } from "../../../lib/json/long-json.ts";
-import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../../platform/http/door/credentials.ts";
+import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../../platform/http/guards/credentials.ts";
 import { type ArgumentOptions, type ArgumentSource, createArguments, readPayload } from "./arguments.ts";
 import type { Payload } from "./payload.ts";
 

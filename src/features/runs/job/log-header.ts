@@ -23,8 +23,8 @@ export function formatLogHeader(
   isolation: string | null,
 ): string {
   if (worker === null || !LOGGING_KINDS.has(kind)) return "";
-  const walls = isolation === null ? "" : `isolation=${isolation}\n`;
-  return `job=${id} tag=${tag}\nworker=${worker} hostname=${parseMachineName(worker)}\n${walls}\n`;
+  const isolation_line = isolation === null ? "" : `isolation=${isolation}\n`;
+  return `job=${id} tag=${tag}\nworker=${worker} hostname=${parseMachineName(worker)}\n${isolation_line}\n`;
 }
 
 /** Removes the header from a log. */

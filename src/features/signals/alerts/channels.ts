@@ -5,7 +5,7 @@ import type { App } from "../../../platform/app/context.ts";
 import type { CriticalChannel } from "../../../platform/config/setting-schemas.ts";
 import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";
 import type { OutgoingAnswer } from "../../../platform/outgoing/request.ts";
-import { createLetter } from "../mail/letter.ts";
+import { createMailMessage } from "../mail/mail-message.ts";
 import { sendMail } from "../mail/send.ts";
 
 /** Upper limit of the response, in bytes; only a short message is read from it. */
@@ -79,7 +79,7 @@ function formatText(app: App, notice: AlertNotice): string {
 }
 
 function composeAlertLetter(app: App, notice: AlertNotice) {
-  return createLetter(formatHeadline(notice).slice(0, 120), [
+  return createMailMessage(formatHeadline(notice).slice(0, 120), [
     formatHeadline(notice),
     `At ${notice.created_at.toISOString()}, on ${instanceName(app)} (${notice.kind}).`,
   ]);

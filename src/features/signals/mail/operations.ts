@@ -4,7 +4,7 @@ import { optionalField } from "../../../lib/zod.ts";
 import { parseSettingValue } from "../../../platform/config/parse-setting.ts";
 import type { SmtpSettings } from "../../../platform/config/setting-schemas.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { createLetter } from "./letter.ts";
+import { createMailMessage } from "./mail-message.ts";
 import { sendMailThrough } from "./send.ts";
 
 /** The mail settings, under the field names of this operation. */
@@ -38,7 +38,7 @@ export const testSmtp = operation({
       ctx.app,
       server,
       to,
-      createLetter("Test mail", [
+      createMailMessage("Test mail", [
         `This mail was sent by ${ctx.app.urls.base} to try its mail server. It works.`,
       ]),
     );

@@ -8,7 +8,7 @@ import type { App } from "../../../platform/app/context.ts";
 import type { SmtpSettings } from "../../../platform/config/setting-schemas.ts";
 import { allowHosts } from "../../../platform/outgoing/configured-targets.ts";
 import { resolveAllowedAddresses } from "../../../platform/outgoing/connect.ts";
-import type { Letter } from "./letter.ts";
+import type { MailMessage } from "./mail-message.ts";
 
 /** Timeout of the whole mail, in timeouts of one step. */
 const MAX_STEP_TIMEOUTS = 3;
@@ -24,14 +24,14 @@ export function isMailConfigured(app: App): boolean {
  * Sends one mail, with a text and an HTML part.
  * @throws BadRequest saying what is missing or what went wrong, within MAX_STEP_TIMEOUTS timeouts
  */
-export async function sendMail(app: App, to: string, letter: Letter): Promise<void> {
+export async function sendMail(app: App, to: string, message: MailMessage): Promise<void> {
   const server = app.settings.get("smtp_settings");
   if (!server) {
     throw new BadRequest("no mail server is set", {
       hint: "a super admin sets smtp_settings, and tests it with settings/test_smtp",
     });
   }
-  await sendMailThrough(app, server, to, letter);
+  await sendMailThrough(app, server, to, message);
 }
 
 /** Sends a mail through the given server. @throws BadRequest */
@@ -39,9 +39,9 @@ export async function sendMailThrough(
   app: App,
   server: SmtpSettings,
   to: string,
-  letter: Letter,
+  message: MailMessage,
 ): Promise<void> {
-  const sent = sendToServer(app, server, { from: server.smtp_from, to, ...letter });
+  const sent = sendToServer(app, server, { from: server.smtp_from, to, ...message });
   try {
     await withTimeout(MAX_STEP_TIMEOUTS * getStepTimeout(app), sent, () =>
       Object.assign(new Error(), { code: "ETIMEDOUT" }),

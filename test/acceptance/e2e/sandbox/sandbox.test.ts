@@ -131,7 +131,7 @@ if (support.landlock === 0) {
       const versions = join(place.data_dir, "runner/versions/acme");
       const source = join(versions, readdirSync(versions)[0]!, "main.ts");
       expect(existsSync(source)).toBe(true);
-      const { SYSCALLS } = await import("../../../../src/engines/runner/sandbox/walls/syscalls.ts");
+      const { SYSCALLS } = await import("../../../../src/engines/runner/sandbox/isolation/syscalls.ts");
       const numbers = SYSCALLS[process.arch as "x64" | "arm64"];
       await scripts.deploy("attempts", ATTEMPTS);
       const data = place.data_dir;

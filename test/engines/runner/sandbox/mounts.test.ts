@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createBwrapArguments } from "../../../../src/engines/runner/sandbox/walls/bwrap.ts";
+import { createBwrapArguments } from "../../../../src/engines/runner/sandbox/isolation/bwrap.ts";
 import { createTemporaryFolder } from "../../../support/harness.ts";
 
 test.skipIf(!Bun.which("bwrap"))("links are followed, in a folder that it sees and elsewhere", () => {

@@ -1,7 +1,7 @@
 /** User ids for scripts where the server runs as root: the available range, and their allocation. */
 import { readFileSync } from "node:fs";
 import { sha256 } from "../../../../lib/text/ids.ts";
-import { resolveLinks } from "../walls/paths.ts";
+import { resolveLinks } from "../isolation/paths.ts";
 
 export interface UserIdRange {
   first: number;

@@ -1,6 +1,6 @@
 import { runInBackground } from "../../../../lib/async/background.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import { createLetter } from "../../../signals/mail/letter.ts";
+import { createMailMessage } from "../../../signals/mail/mail-message.ts";
 import { isMailConfigured, sendMail } from "../../../signals/mail/send.ts";
 
 interface Invitation {
@@ -21,12 +21,12 @@ export function mailInvite(app: App, { email, workspace_id, by, username }: Invi
   const login = `Log in at ${app.urls.base} with the e-mail address ${email}`;
   const words =
     username === undefined
-      ? createLetter(`Invitation to workspace ${workspace_id}`, [
+      ? createMailMessage(`Invitation to workspace ${workspace_id}`, [
           `${by} invites you to the workspace ${workspace_id}.`,
           `${login}, and accept there or with this command:`,
           { code: `svc workspace accept ${workspace_id}` },
         ])
-      : createLetter(`You are in workspace ${workspace_id}`, [
+      : createMailMessage(`You are in workspace ${workspace_id}`, [
           `${by} has added you to the workspace ${workspace_id}. Your name there is ${username}.`,
           `${login}.`,
         ]);

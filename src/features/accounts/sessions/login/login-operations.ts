@@ -47,9 +47,9 @@ const startOauthLogin = operation({
     const begin = async () => {
       const client = getClient(ctx.app, client_name, "login");
       const rd = parseLocalPath(query.rd);
-      const { journey, cookie } = createState(ctx.app, { kind: "login", client: client.name, rd });
+      const { oauthState, cookie } = createState(ctx.app, { kind: "login", client: client.name, rd });
       const asked = { redirect_uri: createLoginRedirectUri(ctx, client.name) };
-      return createRedirect(await createAuthorizationUrl(ctx.app, client, journey, asked), [cookie]);
+      return createRedirect(await createAuthorizationUrl(ctx.app, client, oauthState, asked), [cookie]);
     };
     const isBrowser = ctx.request.headers.get("accept")?.includes("text/html");
     return isBrowser ? withErrorPage(begin, getLoginStep(ctx)) : begin();
@@ -102,8 +102,8 @@ const loginPage = operation({
     }, getLoginStep(ctx)),
 });
 
-function createLoginResponse({ journey, cookies }: CompletedLogin): Response {
-  if (journey.rd !== undefined) return createRedirect(journey.rd, cookies);
+function createLoginResponse({ oauthState, cookies }: CompletedLogin): Response {
+  if (oauthState.rd !== undefined) return createRedirect(oauthState.rd, cookies);
   const page = renderMessagePage(200, "Logged in", "You are logged in. You may close this page.");
   for (const cookie of cookies) page.headers.append("set-cookie", cookie);
   return page;

@@ -36,7 +36,7 @@ export function createLoginRedirectUri(ctx: Context, client: string): string {
 
 export interface CompletedLogin {
   token: string;
-  journey: OauthState;
+  oauthState: OauthState;
   /** The session cookies, and one that clears the state cookie. */
   cookies: string[];
 }
@@ -53,9 +53,9 @@ export async function completeOauthLogin(
 ): Promise<CompletedLogin> {
   const { app } = ctx;
   const client = getClient(app, name, "login");
-  const journey = readState(app, ctx.request, { kind: "login", client: name, state: returned.state });
-  await app.db.write((tx) => consumeState(app, tx, journey));
-  const tokens = await exchangeCode(app, client, journey, {
+  const oauthState = readState(app, ctx.request, { kind: "login", client: name, state: returned.state });
+  await app.db.write((tx) => consumeState(app, tx, oauthState));
+  const tokens = await exchangeCode(app, client, oauthState, {
     returned,
     redirect_uri: createLoginRedirectUri(ctx, name),
   });
@@ -68,8 +68,8 @@ export async function completeOauthLogin(
       await joinByDomain(app, tx, user);
       return { session: await startSession(app, tx, user, null), user };
     });
-    const cookies = [...createLoginCookies(app, user, session), clearStateCookie(app, journey)];
-    return { token: session.token, journey, cookies };
+    const cookies = [...createLoginCookies(app, user, session), clearStateCookie(app, oauthState)];
+    return { token: session.token, oauthState, cookies };
   } catch (error) {
     if (error instanceof Forbidden) await recordRefusal(ctx, client, email, error);
     throw error;

@@ -1,7 +1,7 @@
 /** Operations that return contextual variables of jobs, and resolve references to them. */
 import { z } from "zod";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
-import { readToken } from "../../../../platform/http/door/credentials.ts";
+import { readToken } from "../../../../platform/http/guards/credentials.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { readResourceForCaller } from "../../../assets/resources/resolved-values.ts";
 import { SECRET_READ_AUDIT } from "../../../tenancy/workspaces/secrets.ts";

@@ -6,7 +6,7 @@ import { sha256 } from "../../../../lib/text/ids.ts";
 import { optionalField, withDefault } from "../../../../lib/zod.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { Context, WorkspaceContext } from "../../../../platform/app/context.ts";
-import { hasExplicitToken } from "../../../../platform/http/door/credentials.ts";
+import { hasExplicitToken } from "../../../../platform/http/guards/credentials.ts";
 import { readResourceForCaller, readResourceForServer } from "../../../assets/resources/resolved-values.ts";
 import { getResource, hasResource } from "../../../assets/resources/service.ts";
 import { readVariableForServer } from "../../../assets/variables/server-value.ts";

@@ -15,7 +15,7 @@ the account too:</p>
   );
 
 /** Shows the console to browsers, and redirects other clients to the API reference. */
-export const frontDoor = operation({
+export const rootPage = operation({
   name: "frontDoor",
   method: "GET",
   path: "/",

@@ -1,5 +1,5 @@
 /** A mail with a text and an HTML version. */
-export interface Letter {
+export interface MailMessage {
   subject: string;
   text: string;
   html: string;
@@ -12,7 +12,10 @@ export interface CopyableLine {
   code: string;
 }
 
-export function createLetter(subject: string, paragraphs: readonly (string | CopyableLine)[]): Letter {
+export function createMailMessage(
+  subject: string,
+  paragraphs: readonly (string | CopyableLine)[],
+): MailMessage {
   const text = paragraphs.map((part) => (typeof part === "string" ? part : `    ${part.code}`)).join("\n\n");
   const html = paragraphs
     .map((part) =>
