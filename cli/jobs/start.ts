@@ -9,7 +9,6 @@ import type { ServiceClient } from "../client/transport.ts";
 import { resolveWorkspace } from "../program/command.ts";
 import type { JobRef } from "./follow.ts";
 import type { LocalCode } from "./local-modules.ts";
-import { suggestPath } from "./similar-path.ts";
 
 /** The code to run. */
 export type RunTarget =
@@ -51,10 +50,7 @@ export async function startJob(client: ServiceClient, start: StartOptions): Prom
     // The arguments are those of main; there is no webhook request for a preprocessor.
     const query = { timeout, tag, skip_preprocessor: true, ...when };
     const input = { workspace, path: code.path, query, body: args };
-    const id = client.call(runScriptByPath, input as never).catch(async (cause) => {
-      throw await suggestPath(cause, client, workspace, code.path);
-    });
-    return { workspace, id: await id };
+    return { workspace, id: await client.call(runScriptByPath, input as never) };
   }
   if (!isLocal(code)) {
     const workspace = await resolveWorkspace(client, start.workspace);
@@ -64,10 +60,7 @@ export async function startJob(client: ServiceClient, start: StartOptions): Prom
       query: { timeout, tag, skip_preprocessor: true, ...when },
       body: args,
     };
-    const id = client.call(runFlowByPath, input as never).catch(async (cause) => {
-      throw await suggestPath(cause, client, workspace, code.flow);
-    });
-    return { workspace, id: await id };
+    return { workspace, id: await client.call(runFlowByPath, input as never) };
   }
   const workspace = await resolveFileWorkspace(client, start.workspace);
   const query = { timeout, tag, ...toFixedTime(when) };

@@ -1,4 +1,5 @@
 /** Creates commands: common options, and the connection for their work. */
+
 import { Command, Help, Option } from "commander";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
@@ -21,6 +22,7 @@ import {
   type ServiceClient,
 } from "../client/transport.ts";
 import { CliError, EXIT_CODES } from "../terminal/text/failure.ts";
+import { addItemHint } from "./item-hints.ts";
 
 export interface CommonOptions {
   dataDir?: string;
@@ -114,7 +116,9 @@ export async function withClient<T>(
   try {
     return await work(client);
   } catch (cause) {
-    if (!target.is_login || !(cause instanceof CliError) || cause.name !== "Unauthorized") throw cause;
+    if (!target.is_login || !(cause instanceof CliError) || cause.name !== "Unauthorized") {
+      throw await addItemHint(cause, client);
+    }
     const hint = `the login of ${target.url} has ended, or is not meant for this: svc login`;
     throw new CliError(cause.name, cause.message, { hint, exit_code: cause.exit_code });
   } finally {

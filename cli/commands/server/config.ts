@@ -7,6 +7,7 @@ import {
 } from "../../../src/features/instance/settings/operations.ts";
 import { describeProcessSettings } from "../../../src/platform/config/describe-process-settings.ts";
 import { loadServerConfig, locateDataDirectory } from "../../client/data-directory.ts";
+import type { ServiceClient } from "../../client/transport.ts";
 import {
   type CommonOptions,
   createCommand,
@@ -14,7 +15,8 @@ import {
   formatExamples,
   withClient,
 } from "../../program/command.ts";
-import { createUsageError } from "../../terminal/text/failure.ts";
+import { type CliError, createUsageError } from "../../terminal/text/failure.ts";
+import { findNearest } from "../../terminal/text/nearest.ts";
 import {
   getTerminalWidth,
   print,
@@ -34,25 +36,26 @@ interface ShownSetting {
   meaning: string | undefined;
 }
 
-async function listSettings(options: CommonOptions): Promise<ShownSetting[]> {
-  return withClient(options, async (client) => {
-    // Without a running server, the configuration that a server would start with is shown.
-    const process = client.local
-      ? describeProcessSettings(loadServerConfig({ data_dir: locateDataDirectory(options.dataDir) }))
-      : await client.call(getLocalSettings, {});
-    const instance = await client.call(listGlobalSettings, { query: { all: true } });
-    return [
-      ...Object.entries(process)
-        // Settings that the instance can store are listed once, as instance settings.
-        .filter(([, { setting }]) => setting === undefined)
-        .map(([name, { value, source, variable, meaning }]) => {
-          return { name, of: "process" as const, value, source, variable, meaning };
-        }),
-      ...instance.map(({ name, value, source, variable, meaning }) => {
-        return { name, of: "instance" as const, value: value ?? null, source, variable, meaning };
+const listSettings = (options: CommonOptions): Promise<ShownSetting[]> =>
+  withClient(options, (client) => readSettings(client, options));
+
+async function readSettings(client: ServiceClient, options: CommonOptions): Promise<ShownSetting[]> {
+  // Without a running server, the configuration that a server would start with is shown.
+  const process = client.local
+    ? describeProcessSettings(loadServerConfig({ data_dir: locateDataDirectory(options.dataDir) }))
+    : await client.call(getLocalSettings, {});
+  const instance = await client.call(listGlobalSettings, { query: { all: true } });
+  return [
+    ...Object.entries(process)
+      // Settings that the instance can store are listed once, as instance settings.
+      .filter(([, { setting }]) => setting === undefined)
+      .map(([name, { value, source, variable, meaning }]) => {
+        return { name, of: "process" as const, value, source, variable, meaning };
       }),
-    ];
-  });
+    ...instance.map(({ name, value, source, variable, meaning }) => {
+      return { name, of: "instance" as const, value: value ?? null, source, variable, meaning };
+    }),
+  ];
 }
 
 const list = createCommand(
@@ -104,12 +107,33 @@ function formatValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+function createUnknownSettingError(key: string, settings: readonly ShownSetting[]): CliError {
+  const nearest = findNearest(
+    key,
+    settings.map(({ name }) => name),
+  );
+  const hint = nearest === undefined ? "svc config --all lists them" : `did you mean ${nearest}?`;
+  return createUsageError(`there is no setting ${key}`, hint);
+}
+
+/**
+ * Rejects a name that looks like a misspelled setting. Other unknown names are accepted: the server keeps them for
+ * clients that know them.
+ */
+async function rejectMisspelled(client: ServiceClient, key: string, options: CommonOptions): Promise<void> {
+  const settings = await readSettings(client, options);
+  const names = settings.map(({ name }) => name);
+  if (names.includes(key) || findNearest(key, names) === undefined) return;
+  throw createUnknownSettingError(key, settings);
+}
+
 const get = createCommand("get", "print a setting; one of the instance in full, even if it is a secret")
   .argument("<key>", "such as base_url")
   .addHelpText("after", formatExamples("svc config get base_url", "svc config get smtp_settings --json"))
   .action(async (key: string, options: CommonOptions) => {
-    const found = (await listSettings(options)).find(({ name }) => name === key);
-    if (!found) throw createUsageError(`there is no setting ${key}`, "svc config --all lists them");
+    const settings = await listSettings(options);
+    const found = settings.find(({ name }) => name === key);
+    if (!found) throw createUnknownSettingError(key, settings);
     const value =
       found.of === "process" || found.source === "default"
         ? found.value
@@ -133,9 +157,10 @@ const set = createCommand("set", "change a setting of the instance; takes effect
   .action(async (key: string, given: string, options: CommonOptions) => {
     const text = given === "-" ? (await Bun.stdin.text()).replace(/\r?\n$/, "") : given;
     const value = parseValue(text);
-    const said = await withClient(options, (client) =>
-      client.call(setGlobalSetting, { key, body: { value } }),
-    );
+    const said = await withClient(options, async (client) => {
+      await rejectMisspelled(client, key, options);
+      return client.call(setGlobalSetting, { key, body: { value } });
+    });
     if (options.json) printJson({ key, said });
     else printNote(said);
   });
@@ -144,9 +169,10 @@ const unset = createCommand("unset", "remove what was set for the instance: the 
   .argument("<key>", "such as base_url")
   .addHelpText("after", formatExamples("svc config unset base_url"))
   .action(async (key: string, options: CommonOptions) => {
-    const said = await withClient(options, (client) =>
-      client.call(setGlobalSetting, { key, body: { value: null } }),
-    );
+    const said = await withClient(options, async (client) => {
+      await rejectMisspelled(client, key, options);
+      return client.call(setGlobalSetting, { key, body: { value: null } });
+    });
     if (options.json) printJson({ key, said });
     else printNote(said);
   });

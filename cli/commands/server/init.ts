@@ -20,6 +20,7 @@ import {
   readSecretFromStdin,
   requirePassword,
 } from "../../terminal/prompts.ts";
+import { findWriteObstacle } from "../../terminal/text/denied-folder.ts";
 import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, quoteForShell } from "../../terminal/text/output.ts";
 import { chooseFreePort, DEFAULT_ADDRESS, parseAddress, proposeAddress } from "./init/address.ts";
@@ -160,7 +161,7 @@ function requireValid(flag: string, value: string, check: (value: string) => unk
   }
 }
 
-/** Checks that the directory is not set up yet, before further questions are asked. @throws CliError */
+/** Checks that the directory is new and can be created, before further questions are asked. @throws CliError */
 async function requireNewDirectory(data_dir: string): Promise<void> {
   const up = await findRunningServer({ data_dir });
   if (up) {
@@ -168,7 +169,13 @@ async function requireNewDirectory(data_dir: string): Promise<void> {
       hint: "it is set up already; svc workspace create and svc user create add to it",
     });
   }
-  if (!isDataDirectory(data_dir)) return;
+  if (!isDataDirectory(data_dir)) {
+    const obstacle = findWriteObstacle(data_dir);
+    if (obstacle === undefined) return;
+    throw new CliError("Denied", `${data_dir} cannot be created: ${obstacle}`, {
+      hint: "name a folder of your own by --data-dir, or run svc as the owner of that one",
+    });
+  }
   const client = await connectToService({ data_dir });
   try {
     if ((await client.call(listAccounts, {})).length === 0) return;

@@ -1,5 +1,6 @@
 /** Errors of commands: exit codes, and how errors are shown. */
 import { chalkStderr as chalk } from "chalk";
+import { explainDenied } from "./denied-folder.ts";
 import { printNote } from "./output.ts";
 
 export const EXIT_CODES = {
@@ -52,7 +53,10 @@ export function showFailure(cause: unknown, json: boolean): number {
   const { name, message, trace } = error;
   const known = "hint" in error || "syscall" in error;
   const debugging = process.env.SVC_LOG_LEVEL === "debug";
-  const hint = error.hint ?? (known || debugging ? undefined : "SVC_LOG_LEVEL=debug shows where it happened");
+  const hint =
+    error.hint ??
+    explainDenied(error) ??
+    (known || debugging ? undefined : "SVC_LOG_LEVEL=debug shows where it happened");
   if (json) {
     printNote(JSON.stringify({ error: { name, message, hint } }));
   } else {

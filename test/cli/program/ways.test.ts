@@ -65,7 +65,7 @@ const LINES: Line[] = [
   {
     args: "variable get u/ann/none --workspace acme",
     code: 1,
-    err: "error: there is no variable u/ann/none in workspace acme\n",
+    err: "error: there is no variable u/ann/none in workspace acme\nhint: svc variable list --workspace acme shows what there is\n",
   },
   {
     args: "script archive u/ann/hello --workspace acme",

@@ -235,7 +235,10 @@ describe("a deployed flow", () => {
     expect(await flow("show", "f/shop/never")).toEqual({
       code: 1,
       out: "",
-      err: formatError("there is no flow f/shop/never in workspace acme"),
+      err: formatError(
+        "there is no flow f/shop/never in workspace acme",
+        "svc script list --workspace acme and svc flow list show what there is",
+      ),
     });
   }, 30_000);
 

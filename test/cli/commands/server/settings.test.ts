@@ -103,7 +103,15 @@ describe("svc config", () => {
     });
     expect((await place.svc(["config", "set", "base_url", "null"])).err).toBe("removed setting base_url\n");
     expect(await said(["config", "get", "base_url"])).toBe("");
-    expect((await place.svc(["config", "unset", "base_ur"])).err).toContain("which is not a known setting\n");
+    for (const command of [
+      ["get", "base_ur"],
+      ["set", "base_ur", "https://x.example.org"],
+      ["unset", "base_ur"],
+    ]) {
+      const err = formatError("there is no setting base_ur", "did you mean base_url?");
+      expect(await place.svc(["config", ...command])).toEqual({ code: 2, out: "", err });
+    }
+    expect((await place.svc(["config", "unset", "custom"])).err).toContain("which is not a known setting\n");
     expect(await said(["config", "get", "host"])).toBe("127.0.0.1");
   });
 
@@ -136,8 +144,12 @@ describe("svc config", () => {
       err: expect.stringContaining("retention_s is stored as retention_period_secs"),
     });
     expect(await place.svc(["config", "set", "retention_perod_secs", "60"])).toMatchObject({
+      code: 2,
+      err: formatError("there is no setting retention_perod_secs", "did you mean retention_period_secs?"),
+    });
+    expect(await place.svc(["config", "set", "setting_of_a_client", "60"])).toMatchObject({
       code: 0,
-      err: "set retention_perod_secs, which is not a known setting: it is kept, and changes nothing\n",
+      err: "set setting_of_a_client, which is not a known setting: it is kept, and changes nothing\n",
     });
     expect(await place.svc(["config", "get", "colour"])).toEqual({
       code: 2,
