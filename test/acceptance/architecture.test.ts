@@ -54,7 +54,7 @@ async function importsOf(files: string[]): Promise<Import[]> {
   return found;
 }
 
-/** For every folder, the graph of what stands in it: two entries are joined by the imports between their files. */
+/** For every folder, the graph of its entries: two are connected if files in them import each other. */
 function graphsOf(imports: Import[]): Map<string, Map<string, Map<string, Import[]>>> {
   const graphs = new Map<string, Map<string, Map<string, Import[]>>>();
   for (const each of imports) {
@@ -72,7 +72,7 @@ function graphsOf(imports: Import[]): Map<string, Map<string, Map<string, Import
   return graphs;
 }
 
-/** The entries that can reach each other in both directions, in groups (Tarjan 1972). */
+/** The strongly connected groups of entries (Tarjan 1972). */
 function circlesOf(graph: Map<string, Map<string, unknown>>): string[][] {
   const index = new Map<string, number>();
   const low = new Map<string, number>();
@@ -102,7 +102,7 @@ test("neither folders nor files import each other in a cycle, not even types", a
       for (const here of circle) {
         for (const there of circle) {
           const imports = graph.get(here)?.get(there) ?? [];
-          // The thinner direction of each pair is the one to look at.
+          // The direction with few imports is the one to remove.
           if (imports.length > 5) continue;
           for (const { from, to } of imports) found.push(`${folder}: ${from} -> ${to}`);
         }
@@ -176,7 +176,8 @@ test("folders and files stay within their limits of entries and lines", async ()
     files.set(folder, [...(files.get(folder) ?? []), file]);
     for (let depth = 1; depth < parts.length - 1; depth++) {
       const above = parts.slice(0, depth).join("/");
-      // Beside its own folders, `test` has those of `src`, which are counted there, and that of the command line.
+      // `test` contains its own folders and those that mirror `src` and `cli`, which are limited where they
+      // are.
       if (above === "test" && ["cli", ...FLOORS].includes(parts[1]!)) continue;
       folders.set(above, (folders.get(above) ?? new Set()).add(parts[depth]!));
     }
@@ -242,7 +243,7 @@ test("operations of a workspace are not open to anonymous callers, with known ex
 test("only `platform/outgoing/`, which checks targets, connects to other hosts", async () => {
   const ways =
     /\bfetch\(|new WebSocket\(|S3Client|new (Bun\.)?SQL\(|\b(Bun|net|tls)\.connect\(|\bhttps?\.(get|request)\(/;
-  // Children are kept in by the sandbox; a channel is a socket that is open already; PostgreSQL is the operator's word.
+  // The sandbox limits children; a channel is an open socket already; the operator names the PostgreSQL server.
   const others =
     /^src\/(platform\/outgoing|engines\/runner\/(child\/|process\/channel\.ts)|server\/server\.ts|platform\/http\/server\.ts|database)/;
   const found: string[] = [];
@@ -273,7 +274,7 @@ const OWN_JSON = [
   "src/engines/languages/typescript/lock-text.ts",
   "src/lib/files/directory-lock.ts",
   "src/lib/logging/log-pretty.ts",
-  // The line to a child, whose depth is looked at before; its program, which is a script's own process.
+  // Messages of children, whose depth is checked before; the child's program, which is a process of its own.
   "src/engines/runner/process/channel.ts",
   "src/engines/runner/child/error.ts",
   "src/engines/runner/child/program.ts",

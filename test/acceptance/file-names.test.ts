@@ -6,7 +6,7 @@ const root = join(import.meta.dir, "../..");
 
 const sources = [...new Bun.Glob("{src,cli,test}/**/*.{ts,py,md,txt}").scanSync({ cwd: root })];
 
-/** Returns whether a source file or folder is meant: by its name, or by the last parts of its path. */
+/** Whether the text names a source file or folder: by its name, or by the last parts of its path. */
 function isNamed(path: string): boolean {
   const name = path.replace(/^(\.\.?\/)+/, "");
   return sources.some(
@@ -14,7 +14,7 @@ function isNamed(path: string): boolean {
   );
 }
 
-/** The comments of a TypeScript file, with the line at which each begins. Texts in quotes may look like one. */
+/** The comments of a TypeScript file, with their line numbers. Quoted texts may look like comments. */
 function commentsOf(text: string): { line: number; comment: string }[] {
   return [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm)].map(({ 0: comment, index }) => ({
     line: text.slice(0, index).split("\n").length,
@@ -23,7 +23,7 @@ function commentsOf(text: string): { line: number; comment: string }[] {
 }
 
 test("every file named in a comment of src exists", async () => {
-  // Examples of what scripts import, and files that are made in the data directory.
+  // Examples of imports in scripts, and files that are created in the data directory.
   const examples = new Set(["../dir/x.ts"]);
   const missing: string[] = [];
   for (const file of sources.filter((each) => each.startsWith("src/") && each.endsWith(".ts"))) {

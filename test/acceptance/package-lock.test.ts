@@ -15,7 +15,10 @@ interface LockedPackage {
 
 const { "": root, ...packages } = lock.packages as Record<string, LockedPackage>;
 
-/** @returns whether a package is found from another one's folder as Node.js looks for it: in its folder, then in those above */
+/**
+ * @returns whether a package is found from another one's folder as Node.js does: in its folder, then in those
+ * above
+ */
 function isLocked(name: string, from: string): boolean {
   if (packages[`${from === "" ? "" : `${from}/`}node_modules/${name}`] !== undefined) return true;
   if (from === "") return false;

@@ -1,4 +1,4 @@
-/** Tests see the environment that whoever runs them has prepared: without it they would not run on PostgreSQL. */
+/** Tests see the caller's environment: without it they would not run on PostgreSQL. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

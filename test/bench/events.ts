@@ -1,10 +1,10 @@
 /**
- * Cost of webhook events for the changes that cause them, and whether each event arrives. Two servers take
- * the same changes in turns, one of them with a webhook whose receiver fails half of the time, answers
- * slowly, and is down for a minute; the other idles meanwhile. At last the server with the webhook is killed
- * (-9) during changes, and the next server sends the remaining events.
+ * Cost of webhook events for the changes that cause them, and whether each event arrives. Two servers get the
+ * same changes alternately, one of them with a webhook whose receiver fails half of the time, answers slowly,
+ * and is down for a minute; the other idles meanwhile. Finally the server with the webhook is killed (-9)
+ * during changes, and the next server sends the remaining events.
  *
- *   bun test/bench/events.ts        by itself, after `bun run build`
+ *     bun test/bench/events.ts        by itself, after `bun run build`
  */
 import { type Bench, load, serveOn, startServer, stop } from "./tools/processes.ts";
 
@@ -21,7 +21,7 @@ const ms = (value: number) => `${value.toFixed(2)} ms`;
 const count = (value: number) => value.toLocaleString("en");
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** In a process of its own, since it would else wait for the load generator; GET says what has come. */
+/** In a separate process, so that it does not wait for the load generator; GET returns the received events. */
 const RECEIVER = `
 const seen = new Set();
 let requests = 0, down_until = 0, well = false;
@@ -55,7 +55,7 @@ async function change(server: Bench, requests: number): Promise<number> {
   return (await load({ ...planOf(server), connections: CONNECTIONS, requests })).p50_ms;
 }
 
-/** @returns how many changes were answered before the server was killed, after `enough` of them */
+/** @returns the number of changes that were answered before the server was killed, after `enough` of them */
 async function changeAndKill(server: Bench, enough: number): Promise<number> {
   const { url, headers, body } = planOf(server);
   const init = { method: "POST", headers: { ...headers, "content-type": "application/json" }, body };
@@ -105,7 +105,7 @@ export async function events(scale = 1): Promise<Figure[]> {
     const answered = changes * ROUNDS + (await changeAndKill(sides.told, Math.round(2_000 * scale)));
     const before = (await counts()).distinct;
     ({ child: next } = await serveOn(sides.told.data_dir, ENVIRONMENT));
-    // It goes on to fail and to be slow for a while, now that all is sent that waits.
+    // The receiver keeps failing and being slow for a while after all waiting events are sent.
     await Bun.sleep(60_000 * scale);
     await fetch(`${url}well`);
     const began = performance.now();

@@ -1,8 +1,8 @@
 /**
- * Flows against what they are made of: steps against calls of the same script, parallel steps against bare processes,
- * items of a loop against jobs.
+ * Flows compared with their parts: steps with calls of the same script, parallel steps with bare processes,
+ * items of a loop with jobs.
  *
- *   bun test/bench/flows.ts        by itself, after `bun run build`
+ *     bun test/bench/flows.ts        by itself, after `bun run build`
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -130,7 +130,10 @@ async function bySyncWebhook(server: Bench, scale: number): Promise<Figure[]> {
   return figures;
 }
 
-/** The same three steps in Restate, whose steps are functions of one process: rounds alternate, so that both see the same machine. */
+/**
+ * The same three steps in Restate, whose steps are functions of one process; rounds alternate, so that both run
+ * under the same load.
+ */
 export async function besideRestate(scale: number): Promise<Figure[]> {
   const server = await startServer();
   const restate = await startRestate().catch(async (cause) => {
@@ -180,7 +183,7 @@ async function parallel(server: Bench, rounds: number): Promise<Figure[]> {
     Bun.spawn([EXECUTABLE, file], { env: { BUN_BE_BUN: "1" }, stdout: "pipe" }).stdout.text();
   const took = { flow: [] as number[], bare: [] as number[] };
   const run = () => timed(() => server.post("/jobs/run_wait_result/f/u/ann/ten", { n: 33 }));
-  // Of a new version, whose processes are started: most of the time goes there, also where a round is the only one.
+  // The first run of a new version starts its processes, which takes most of the time.
   const first = await run();
   const cold = await timed(() => Promise.all(numbers(10).map(bare)));
   for (let round = 0; round < rounds; round++) {
@@ -202,7 +205,7 @@ async function parallel(server: Bench, rounds: number): Promise<Figure[]> {
   ];
 }
 
-/** Items of a loop against as many sync calls at 64 connections, which are jobs too. */
+/** Items of a loop compared with as many synchronous calls over 64 connections, which are jobs too. */
 async function loops(server: Bench, scale: number): Promise<Figure[]> {
   const inner = script("i", TRIVIAL, "flow_input.iter.value");
   const value = { type: "forloopflow", parallel: true, skip_failures: false, modules: [inner] };

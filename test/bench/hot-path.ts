@@ -1,8 +1,8 @@
 /**
- * Webhooks against the prototype (`tools/prototype.ts`), which does the same durable work without features. Both are
- * loaded in turns, so that a slow moment of the machine meets both.
+ * Webhooks compared with the prototype (`tools/prototype.ts`), which does the same durable work without
+ * features. Both are loaded alternately, so that a busy moment of the machine affects both.
  *
- *   bun test/bench/hot-path.ts        by itself, after `bun run build`
+ *     bun test/bench/hot-path.ts        by itself, after `bun run build`
  */
 import { type Figure, median, ms, perSecond, printFigures } from "./tools/figures.ts";
 import { type Bench, load, startPrototype, startServer } from "./tools/processes.ts";
@@ -10,7 +10,7 @@ import { type Bench, load, startPrototype, startServer } from "./tools/processes
 const BODY = '{"name":"Bob"}';
 const SCRIPT = "export function main(name: string) {\n  return { hello: name };\n}\n";
 const MANY = 64;
-/** Calls after which the runtime has compiled what is called most, as it has on a server that has been up for a minute. */
+/** Calls after which the runtime has compiled hot functions, as on a server that has been up for a minute. */
 const WARM_UP = 60_000;
 
 /** @param scale share of the requests that is made, for a quick look */

@@ -20,7 +20,7 @@ interface Figure {
 const FEW = 1_000;
 const MANY = 1_000_000;
 
-/** Pages that an index leads to, or that are full after a few rows: one row in ten or twenty is selected. */
+/** Pages that an index serves, or that are full after a few rows: one row in ten or twenty matches. */
 const PAGES = {
   "queue/list": "/jobs/queue/list?per_page=30",
   "queue/list, tag": "/jobs/queue/list?per_page=30&tag=tag3",
@@ -103,7 +103,7 @@ function scanFigure(name: string, few: Scan, many: Scan): Figure {
   };
 }
 
-/** Asks both in turn, so that they see the same machine. @returns medians, in ms */
+/** Calls both alternately, under the same load. @returns medians, in ms */
 async function alternating(few: Bench, many: Bench, path: string, rounds: number) {
   const took = { few: [] as number[], many: [] as number[] };
   for (let round = -5; round < rounds; round++) {
@@ -126,7 +126,10 @@ interface Scan {
   heldUp: number;
 }
 
-/** Makes one call, and others meanwhile, one after the other. @returns how long it and they took, in ms */
+/**
+ * Makes one call, and others at the same time, one after the other.
+ * @returns how long it and they took, in ms
+ */
 async function scan(server: Bench, path: string): Promise<Scan> {
   let done = false;
   const scanning = timed(() => server.get(path)).finally(() => {

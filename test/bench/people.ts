@@ -67,7 +67,7 @@ function figure(what: string, empty: number, measured: number): Figure {
   };
 }
 
-/** A server whose caller is a developer with some scripts, and whatever else is stored before the first call. */
+/** A server whose caller is a developer with some scripts, and more rows stored before the first call. */
 async function beside(fill: (database: Database) => void): Promise<Bench> {
   const server = await startServer();
   const database = new Database(join(server.data_dir, "svc.db"));
@@ -110,7 +110,7 @@ function scripts(database: Database, workspace: string, count: number, place: st
       0, 0, CASE WHEN i % 100 = 0 THEN '{"u/nobody":true}' ELSE '{}' END FROM n`);
 }
 
-/** Asks them in turn, so that they see the same machine. @returns medians, in ms */
+/** Calls them alternately, under the same load. @returns medians, in ms */
 async function alternating(servers: Record<string, Bench>, path: string, rounds: number) {
   const took: Record<string, number[]> = {};
   for (let round = -10; round < rounds; round++) {

@@ -24,9 +24,9 @@ interface Figure {
 
 interface Target {
   name: string;
-  /** Of its jobs a second we have to reach this share. */
+  /** Minimum share of its jobs per second that svc must reach. */
   least: number;
-  /** Jobs of a round: as many as ours where it is quick enough. */
+  /** Jobs per round, as many as for svc if it is fast enough. */
   most: number;
 }
 
@@ -38,20 +38,20 @@ const TARGETS: Record<Peer, Target> = {
     least: 0.5,
     most: 10_000,
   },
-  // As it comes it takes a job every two seconds.
+  // By default it takes a job every two seconds.
   "pg-boss": { name: "pg-boss", least: 1, most: 4 },
 };
 
 const ROUNDS = 5;
 const WARM = "export function main(name: string) {\n  return { hello: name };\n}\n";
 const WAITING = "export async function main() {\n  await Bun.sleep(100);\n}\n";
-/** Jobs that one worker of the comparison of two with one runs at a time. */
+/** Concurrent jobs of one worker when comparing two workers with one. */
 const SLOTS = 8;
 
 const perSecond = (value: number) => `${Math.round(value).toLocaleString("en")}/s`;
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** Enqueues jobs of a script, one a call, and waits until all are completed. @returns how many a second */
+/** Enqueues jobs of a script, one per call, and waits until all are completed. @returns jobs per second */
 function ours(server: Bench, path: string, jobs: number): Promise<number> {
   return completing(server, jobs, async () => {
     await load({
@@ -98,7 +98,7 @@ async function theirs(peer: Peer, url: string, jobs: number): Promise<number> {
   return (jobs * 1000) / spent;
 }
 
-/** Rounds of all of them in turn, so that each sees the same machine. */
+/** Rounds of all of them alternate, so that each runs under the same load. */
 async function besideOthers(database: string, jobs: number): Promise<Figure[]> {
   const rates = new Map<Peer, { ours: number; theirs: number }[]>(PEERS.map((peer) => [peer, []]));
   const server = await startServer({ DATABASE_URL: database }, { super_admin: true });
@@ -151,7 +151,7 @@ async function startWorker(database: string, key: string): Promise<() => Promise
   };
 }
 
-/** Of jobs that wait more than they work, as most do, so that it is not the number of cores that is measured. */
+/** Jobs that mostly wait, as most real ones do, so that the number of cores is not what is measured. */
 async function twoWorkers(database: string, jobs: number): Promise<Figure> {
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
   const server = await startServer({
@@ -192,7 +192,7 @@ async function twoWorkers(database: string, jobs: number): Promise<Figure> {
 
 /** @param scale share of the work that is done, for a quick look */
 export async function besideQueues(scale = 1): Promise<Figure[]> {
-  // No settings but what a server has by itself.
+  // With PostgreSQL's default settings.
   const postgres = await startPostgres({ settings: [] });
   try {
     const beside = await besideOthers(postgres.url, Math.round(10_000 * scale));

@@ -77,7 +77,7 @@ async function memory(): Promise<void> {
   await load({ ...call, requests: times(20_000) });
   const before = residentMb(server.pid);
   await load({ ...call, requests: times(100_000) });
-  // A moment later: what the last calls have left is then given back.
+  // A pause after which the memory of the last calls is freed.
   await Bun.sleep(5_000);
   const after = residentMb(server.pid);
   await server.stop();

@@ -63,7 +63,7 @@ async function runCommand(command: string[], environment: Record<string, string>
   if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
 }
 
-/** Starts a server, waits for its first answer, and leaves it to the caller to end it. */
+/** Starts a server, and waits for its first response; the caller ends it. */
 async function serve(data_dir: string) {
   const child = Bun.spawn([EXECUTABLE, "serve", "--port", "0", "--json", "--data-dir", data_dir], {
     stdout: "pipe",
@@ -83,7 +83,7 @@ async function serveOnce(data_dir: string): Promise<void> {
 
 const ended: Promise<unknown>[] = [];
 
-/** Ends the server later, so that its end is not measured. */
+/** Ends the server later, outside of the measured time. */
 async function serveInNewFolder(): Promise<void> {
   await Promise.all(ended.splice(0));
   const data_dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
@@ -92,7 +92,10 @@ async function serveInNewFolder(): Promise<void> {
   ended.push(child.exited.then(() => rmSync(data_dir, { recursive: true, force: true })));
 }
 
-/** Rounds are a moment apart: nobody deploys a script every 20 ms, and the blank children are started again meanwhile. */
+/**
+ * Pauses between rounds: nobody deploys a script every 20 ms, and the spare processes are started again
+ * meanwhile.
+ */
 async function firstCalls(server: Bench, rounds: number): Promise<Figure> {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
   const cold: number[] = [];
@@ -110,7 +113,7 @@ async function firstCalls(server: Bench, rounds: number): Promise<Figure> {
   return times("first call of a fresh script", { ours: first, floor: cold, of: "bun script.ts", most: 1.3 });
 }
 
-/** Calls of one shell script, each after the blank child of the next was started. */
+/** Calls of one shell script, each after the next spare process was started. */
 async function shells(server: Bench, rounds: number): Promise<Figure> {
   const alone: number[] = [];
   const warm: number[] = [];

@@ -18,13 +18,13 @@ interface Plan {
 }
 
 export interface StreamReport {
-  /** From the call to the first byte of the answer's body. */
+  /** From the call to the first byte of the response body. */
   first_p50_ms: number;
   /** From the first call to the end of the last stream. */
   total_ms: number;
-  /** From the first piece that any reader saw to the end of the last stream. */
+  /** From the first chunk that any reader received to the end of the last stream. */
   streaming_ms: number;
-  /** Streams that were not the whole text, in order. */
+  /** Streams that lacked a part of the text, or had one out of order. */
   wrong: number;
 }
 
@@ -35,9 +35,9 @@ export interface Measured {
 }
 
 const PIECES = 100;
-/** Between two pieces of the one job that all read. */
+/** Between two chunks of the job that all read. */
 const PAUSE_MS = 5;
-/** For all readers of one job to have come before it begins. */
+/** Delay until all readers of the job are connected. */
 const SOON_S = 2;
 
 const piece = (i: number) => `piece ${i} of a text that is read while it is made\n`;
@@ -47,8 +47,8 @@ const source = (pause: string) => `export async function* main() {
 }`;
 
 /**
- * Measures both, in rounds: the same job for every caller, and one job for all readers.
- * @throws when a stream was not whole
+ * Measures both, in rounds: one job per caller, and one job for all readers.
+ * @throws if a stream was incomplete
  */
 export async function measureStreams(server: Bench, readers: number, rounds: number) {
   const headers = { authorization: `Bearer ${server.token}` };
@@ -111,7 +111,7 @@ async function startFloor() {
 
 const encoder = new TextEncoder();
 
-/** The events of the text, made anew for each stream. */
+/** The events of the text, generated for each stream. */
 function* events(): Generator<Uint8Array> {
   const frame = (event: object) => encoder.encode(`data: ${JSON.stringify(event)}\n\n`);
   let stream_offset = 0;

@@ -1,8 +1,8 @@
 /**
- * A webhook that runs two lines of JavaScript, here and in Node-RED and n8n as they come, one after the other in one run.
- * We store the job twice and run it in a process of its own; Node-RED stores nothing.
+ * A webhook that runs two lines of JavaScript, in svc and in Node-RED and n8n with default settings, one after
+ * the other in one run. svc stores the job twice and runs it in a separate process; Node-RED stores nothing.
  *
- *   bun test/bench/workflow-peers.ts        by itself, after `bun run build`
+ *     bun test/bench/workflow-peers.ts        by itself, after `bun run build`
  */
 import { type Figure, ms, perSecond, printFigures } from "./tools/figures.ts";
 import { load, startServer } from "./tools/processes.ts";

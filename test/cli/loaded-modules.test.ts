@@ -7,7 +7,7 @@ const ROOT = resolve(import.meta.dir, "../..");
 
 /** Packages that every command may load: it reads options, declares operations and prints. */
 const COMMON = ["chalk", "commander", "drizzle-orm", "zod"];
-/** Packages that commands load beside them. */
+/** Packages that commands load in addition. */
 const BESIDE: Record<string, string[]> = {
   "inspect/api.ts": [],
   "inspect/audit.ts": [],
@@ -51,7 +51,7 @@ function listLoaded(file: string): string[] {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (loaded.has(next)) continue;
     loaded.add(next);
-    // What a package loads is its own affair.
+    // Imports of packages are not checked.
     if (next.startsWith("/") && !next.includes("/node_modules/")) open.push(...listImports(next));
   }
   return [...loaded];

@@ -1,6 +1,6 @@
 /**
- * Runs the real program in a temporary folder, with nothing of this process's environment: the executable that a run of
- * the whole suite has built, and starts several times faster, or else the program's source.
+ * Runs the real program in a temporary folder, without this process's environment: the executable if a run of
+ * the whole suite built one, which starts several times faster, or else the program's source.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const MAIN = join(import.meta.dir, "../../cli/main.ts");
 export const SOURCE_PROGRAM = [process.execPath, MAIN];
 const BUILT = process.env.SVC_TEST_EXECUTABLE;
 
-/** Of a command that runs for a moment, the compilers take a quarter of the processor time, and help little. */
+/** For short commands, the optimizing compiler takes a quarter of the processor time, with little benefit. */
 const SHORT_RUN = { BUN_JSC_useDFGJIT: "0" };
 
 export interface CommandResult {
@@ -30,7 +30,7 @@ export interface CliEnvironment extends Disposable {
   folder: string;
   data_dir: string;
   environment: Record<string, string>;
-  /** The words that start the program, to be followed by its arguments. */
+  /** The command line of the program, without arguments. */
   program: string[];
   /** Writes a file into the folder. @returns its name */
   file: (name: string, content: string) => Promise<string>;
@@ -68,15 +68,15 @@ export function createCliEnvironment(): CliEnvironment {
   };
 }
 
-/** A command that lasts. */
+/** A long-running command. */
 export interface RunningCommand extends Disposable {
   child: Subprocess;
-  /** Resolves once stdout or stderr holds the text. @returns that output so far */
+  /** Resolves once stdout or stderr contains the text. @returns that output so far */
   says: (text: string) => Promise<string>;
   ended: () => Promise<{ code: number; out: string; err: string }>;
 }
 
-/** Starts a command without a terminal, and leaves it running. */
+/** Starts a command without a terminal, and does not wait for its end. */
 export function start(
   place: CliEnvironment,
   args: string[],
@@ -119,7 +119,7 @@ export function start(
   };
 }
 
-/** An error as a person reads it. */
+/** Formats an error as the program prints it on a terminal. */
 export function formatError(error: string, hint?: string): string {
   return `error: ${error}\n${hint ? `hint: ${hint}\n` : ""}`;
 }

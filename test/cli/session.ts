@@ -1,9 +1,9 @@
-/** A person at a terminal. */
+/** A session at a terminal. */
 import { stripVTControlCharacters } from "node:util";
 import type { CliEnvironment } from "./program.ts";
 
 export interface Session extends Disposable {
-  /** Resolves once the screen has shown the text since it was last waited for. */
+  /** Resolves once the screen has shown the text since the last wait. */
   sees: (text: string) => Promise<void>;
   types: (keys: string) => void;
   /** The exit code, all that was shown, and the same with the terminal's control characters. */
@@ -37,7 +37,7 @@ export function startSession(
         shown = stripVTControlCharacters(raw);
         wake();
       },
-      // Comes after the last piece of data.
+      // Called after the last chunk of data.
       exit() {
         isClosed = true;
         closed.resolve();

@@ -1,4 +1,4 @@
-/** Expressions of apps are evaluated without running code that the app brings. */
+/** Expressions of apps are evaluated without running the app's own code. */
 import { expect, test } from "bun:test";
 import {
   computeInput,

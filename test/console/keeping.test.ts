@@ -1,4 +1,4 @@
-/** Drafts are saved until they are saved. */
+/** Saving a draft is repeated until it succeeds. */
 import { expect, test } from "bun:test";
 import { DraftSaver, SavedElsewhere } from "../../src/console/parts/editor/draft-saver.ts";
 

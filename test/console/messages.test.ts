@@ -1,4 +1,4 @@
-/** Messages that a WebSocket trigger sends when it connects, as the form keeps them. */
+/** Messages that a WebSocket trigger sends when it connects, as edited in the form. */
 import { expect, test } from "bun:test";
 import { type Message, toMessages, toRows } from "../../src/console/pages/triggers/sockets/MessagesInput.tsx";
 

@@ -1,4 +1,4 @@
-/** Functions of the console that need no browser. */
+/** Functions of the console that run without a browser. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseJson, writeJson } from "../../src/console/api/json.ts";
@@ -68,7 +68,7 @@ test("colours of a log become classes; other escape sequences are ignored", () =
     { text: " end", classes: "" },
   ]);
   expect(stripStyles("\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007")).toBe("link");
-  // Of 256 and of all colours the next of the basic ones is shown, and what comes after them counts too.
+  // 256 and true colours are mapped to the nearest basic colour, and codes after them are applied too.
   const classesOf = (codes: string) => splitByStyle(`\u001b[${codes}mx`)[0]!.classes;
   expect(classesOf("38;5;196;1")).toBe("ansi-1 ansi-bold");
   expect(["38;5;9", "38;5;34", "38;5;27", "38;5;244"].map(classesOf)).toEqual([

@@ -1,4 +1,4 @@
-/** Once writes are committed and flushed, they have succeeded, whatever becomes of what follows a commit. */
+/** Writes that are committed and flushed have succeeded, even if the work after the commit fails. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const SOURCE = JSON.stringify(resolve(import.meta.dirname, "../../src/database/sqlite/sqlite.ts"));
 const WRITES = 40;
 
-/** Runs a program on a database of its own in another process, which may open few files. */
+/** Runs a program with its own database in another process, whose number of open files is limited. */
 async function run(name: string, prepare: string): Promise<unknown> {
   const program = join(folder, `${name}.ts`);
   await Bun.write(
@@ -45,14 +45,14 @@ async function run(name: string, prepare: string): Promise<unknown> {
 }
 
 test("a failure to read the log's size is logged and fails no write", async () => {
-  // A connection in a transaction cannot look at the log.
+  // A connection in a transaction cannot run a checkpoint.
   const prepare = `await db.read.rows(sql.raw("BEGIN"));
     await db.read.rows(sql.raw("SELECT count(*) FROM sqlite_schema"));`;
   expect(await run("look", prepare)).toEqual({ failures: [], effects: WRITES, isReported: true });
 });
 
 test("writes are flushed although the process cannot open more files", async () => {
-  // A lazy write opens all that SQLite needs, and is not flushed at once.
+  // A lazy write opens all files that SQLite needs, and is not flushed at once.
   const prepare = `await db.write((tx) => tx.rows(sql.raw("CREATE TABLE opened (n INTEGER)")), { lazy: true });
     try { for (;;) taken.push(openSync("/dev/null", "r")); } catch {}
     if (taken.length === 0) throw new Error("no limit");`;

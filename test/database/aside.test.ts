@@ -1,4 +1,4 @@
-/** Reads that may take long: what they see, and that others are served meanwhile, on whichever database is selected. */
+/** Long reads: their snapshot, and that others are served meanwhile, on the selected database. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -34,7 +34,7 @@ const readIds = () =>
   db.readAside<{ id: string }>(
     sql`SELECT ${jobs.id} AS id FROM ${jobs} WHERE ${jobs.tag} = ${"bun"} ORDER BY id`,
   );
-/** Counts rows that are made up while it runs. */
+/** Counts rows that are generated while it runs. */
 const countTo = (rows: number, options?: AsideOptions) =>
   db.readAside<{ rows: number | string }>(
     sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${sql.raw(String(rows))}) SELECT count(*) AS rows FROM n`,

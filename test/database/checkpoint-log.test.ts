@@ -22,7 +22,7 @@ function open(name: string) {
     path,
     connections: { writer, reader },
     write: () => writer.run("INSERT INTO filled VALUES (?)", ["x".repeat(100_000)]),
-    /** Pages in the log, and those of them that are in the file. */
+    /** Pages in the log, and how many of them are in the database file. */
     pages: () => counts()[1],
     copied: () => counts()[2],
   };
@@ -53,7 +53,7 @@ describe.each(["current", "3.43.2"])("with SQLite %s", (name) => {
     const checkpoints = createCheckpoints(connections, path, version);
     await checkpoints.run();
     write();
-    // The log has begun anew.
+    // The log has been restarted.
     expect(readPages()).toBe(pages()!);
     expect(readPages()).toBeLessThan(2 * 30);
     await checkpoints.close();

@@ -1,4 +1,4 @@
-/** SQLite's write-ahead log is copied into the database file beside the writes, and begins anew. */
+/** SQLite's write-ahead log is copied into the database file during writes, and restarted. */
 import { Database as SqliteFile } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -20,12 +20,12 @@ test("checkpoints run beside writes, and no write is lost", async () => {
     const write = (id: number) => run(`INSERT INTO filled VALUES (${id}, '${"x".repeat(MB)}')`);
     for (let id = 0; id < 60; id++) await write(id);
     const looking = new SqliteFile(path, { readonly: true });
-    /** Pages in the log, and those of them that are in the file. */
+    /** Pages in the log, and how many of them are in the database file. */
     const counts = () => looking.query("PRAGMA wal_checkpoint(NOOP)").values()[0]!.slice(1).map(Number);
     const whole = () => statSync(path).size > 40 * MB;
     expect(await until(() => (whole() ? true : undefined), "the log to be copied")).toBe(true);
     let id = 60;
-    // All of it is copied between two writes: then the next one begins the log anew.
+    // All of it is copied between two writes; then the next one restarts the log.
     const anew = async () => {
       await write(id++);
       return counts()[0]! < 2_000 ? true : undefined;

@@ -1,4 +1,4 @@
-/** Servers of one database go by its time, whatever is done to the clock of their machine. */
+/** Servers of one database use its clock, whatever happens to their machines' clocks. */
 import { expect, setSystemTime, test } from "bun:test";
 import { openPostgres } from "../../src/database/postgres/postgres.ts";
 import { createLog } from "../../src/lib/logging/log.ts";

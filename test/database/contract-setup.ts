@@ -1,4 +1,4 @@
-/** An empty database of either kind for each test, and jobs that are stored in it. */
+/** An empty database of either kind for each test, and jobs stored in it. */
 import { afterAll, afterEach, beforeAll, beforeEach } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ let folder: string;
 let server: Awaited<ReturnType<typeof createDatabase>> | undefined;
 export let db: Database;
 
-// Closures of these tests wait for each other, and so are run once.
+// Writes in these tests wait for each other, so each closure runs only once.
 const rehearse = process.env.SVC_TEST_REHEARSE_WRITES;
 
 export const MOMENT = new Date("2024-02-29T12:34:56.789Z");
@@ -41,7 +41,7 @@ export const ids = async () =>
 
 export const find = async (id: string) => (await db.read.select().from(jobs).where(eq(jobs.id, id)))[0];
 
-/** A promise that somebody else resolves. */
+/** A promise that is resolved from outside. */
 export function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { promise, open: resolve };

@@ -76,10 +76,10 @@ describe("write", () => {
         { lazy: true },
       );
     expect(await lazily("a")).toBe("a");
-    // The flush that nobody asked for is a commit of its own.
+    // The unrequested flush is a separate commit.
     if (onSqlite) await until(() => (db.stats().commits >= commits + 2 ? true : undefined), "the flush");
     expect([await ids(), told]).toEqual([["a"], ["a"]]);
-    // Of the same turn as one that fails, and as one that waits.
+    // In the same turn of the event loop as a failing write, and as one that waits.
     const refused = expect(lazily("a")).rejects.toThrow("rejected");
     expect(await Promise.all([lazily("b"), add("c")])).toEqual(["b", "c"]);
     await refused;

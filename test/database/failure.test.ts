@@ -1,4 +1,4 @@
-/** Telling an outage from a statement that is refused, with what the databases really say. */
+/** Distinguishes an outage from a rejected statement, by the real errors of the databases. */
 import { Database as SqliteFile } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";

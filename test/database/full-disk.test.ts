@@ -1,4 +1,4 @@
-/** A disk, or a database, that has no room left. */
+/** A full disk, or a full database. */
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";

@@ -26,7 +26,7 @@ describe("a flush of the log", () => {
     log.close();
   });
 
-  // A device that cannot be flushed stands for a disk that refuses to.
+  // A device that cannot be flushed simulates a disk that rejects flushes.
   test("rejects with the mapped error of the disk, in place and on another thread", async () => {
     const inPlace = createLogFlush("/dev/null", describeFailure, Number.POSITIVE_INFINITY);
     expect(() => inPlace.flush()).toThrow("the disk refused");

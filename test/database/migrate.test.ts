@@ -1,4 +1,4 @@
-/** Opening a database: the schema, what is refused, and what a commit promises. */
+/** Opening a database: the schema, rejected files, and what a commit guarantees. */
 import { Database as SqliteDatabase } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -49,14 +49,14 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Migrations from before there was the rule. */
+/** Migrations from before the rule existed. */
 const RELEASED = 4;
-/** The migrations that make the tables of jobs; later ones must work with their partitions. */
+/** The migrations that create the tables of jobs; later ones must work with their partitions. */
 const PARTITIONABLE = 14;
 const line = (seq: number, content = "text") => ({ job_id: "a", seq, content });
 const names = migrations[dialect].map((migration) => migration.name);
 
-/** Returns what a database is made of, and the rows of all tables. */
+/** Returns the schema of a database, and the rows of all tables. */
 function describeContents(db: SqliteDatabase): unknown[] {
   const parts = db
     .query<{ name: string; type: string }, []>(
@@ -129,7 +129,7 @@ describe("migrations", () => {
     });
   });
 
-  /** Changes with which servers of the previous version could not work. New tables are not restricted. */
+  /** Changes that break servers of the previous version. New tables are not restricted. */
   test("that remove, rename or require something have `breaking` in their names", () => {
     const takes =
       /\bDROP (TABLE|COLUMN)|\bRENAME\b|SET NOT NULL|\bALTER COLUMN\b.*\bTYPE\b|ADD CONSTRAINT|__new_/i;

@@ -1,4 +1,7 @@
-/** PostgreSQL goes away while jobs and flows run, and comes back: what has been done counts, and all goes on. */
+/**
+ * PostgreSQL goes away while jobs and flows run, and comes back: completed work counts, and everything
+ * continues.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
@@ -29,7 +32,7 @@ async function until<T>(look: () => Promise<T | undefined> | T | undefined, what
   }
 }
 
-/** Says that it runs, and ends as soon as there is a file `go` beside. */
+/** Reports that it runs, and ends as soon as a file `go` exists. */
 const GATE = `
 import { existsSync, writeFileSync } from "node:fs";
 export async function main(folder: string, n: number) {
@@ -53,7 +56,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
       database_url: postgres.url,
       workers: 8,
       sandbox_write: folder,
-      // A test that is tried again finds files of the jobs before.
+      // A retried test would find files of its earlier jobs.
       job_uids: "off",
     });
     ({ ask } = await server.workspace());
@@ -115,7 +118,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
     await postgres.halt();
     await Bun.write(join(folder, "go"), "");
     await there("ended-1", "ended-2", "ended-3", "ended-4");
-    // Longer than an end is tried that the database refuses.
+    // Longer than the retries of a completion that the database rejects.
     await Bun.sleep(4_000);
     await postgres.start();
     for (const [index, id] of ids.entries()) {
@@ -136,7 +139,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
 
   test("does not fail a running flow", async () => {
     const admin = new SQL({ url: postgres.url, max: 1 });
-    // Giving up would go through all the time.
+    // Recording the failure would succeed at any time.
     await admin.unsafe(`
       CREATE FUNCTION scarce() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN RAISE EXCEPTION 'out of memory' USING ERRCODE = '53200'; END $$;
@@ -148,7 +151,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
       { id: "a", value: { type: "identity" }, sleep: fixed(0.1) },
       { id: "z", value: { type: "identity" } },
     ]);
-    // Longer than a frame is tried that nothing can be made of.
+    // Longer than the retries of a frame that cannot be processed.
     await Bun.sleep(10_000);
     await admin.unsafe("DROP FUNCTION scarce CASCADE");
     await admin.close();

@@ -111,7 +111,7 @@ describe("shared statements", () => {
       "no",
       "yes",
     ]);
-    // Two want the same row at the same time.
+    // Both update the same row at the same time.
     const answers = await Promise.all([
       inOneGo("c", "one"),
       inOneGo("c", "two"),

@@ -1,4 +1,7 @@
-/** PostgreSQL cannot be reached, in each of the ways that networks have: calls are answered in time, and work goes on after. */
+/**
+ * PostgreSQL is unreachable in each way that networks fail: calls are answered in time, and work continues
+ * afterwards.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import {
@@ -63,7 +66,7 @@ describe.skipIf(!process.env.DATABASE_URL)("while PostgreSQL cannot be reached",
     "by a network that would %s it, all calls are answered in time, with 503",
     async (how) => {
       proxy[how]();
-      // A second's answers are one.
+      // All answers of one second are the same.
       await until(
         async () => ((await ask("GET", "/health")).status === 503 ? true : undefined),
         "bad health",

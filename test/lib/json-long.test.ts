@@ -1,4 +1,4 @@
-/** Long JSON is taken for JSON exactly where JSON.parse takes it, and its strings are found where they are. */
+/** Long JSON is accepted exactly where JSON.parse accepts it, and its strings are found at their positions. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { replaceInLongJson, splitLongArray, validateLongJson } from "../../src/lib/json/long-json.ts";

@@ -11,7 +11,7 @@ import { startLoops } from "../../src/server/loops.ts";
 
 const root = join(import.meta.dir, "../..");
 
-/** Features from the roof down, with loops that tell when they start and stop. */
+/** Features from the highest floor down, with loops that record their starts and stops. */
 function recorded() {
   const events: string[] = [];
   const loop = (name: string, roles: JobsRole[], phase?: Loop["phase"]): Loop => ({
@@ -63,8 +63,8 @@ test.each([
 });
 
 /**
- * Started by hand, in this order and before all loops, or by another service: `server/app.ts` and `start-worker.ts`. What
- * is shown of a job ticks while somebody follows it.
+ * Started explicitly, in this order and before all loops, or by another service: `server/app.ts` and
+ * `start-worker.ts`. The display of a job updates while it is followed.
  */
 const BY_HAND = [
   "createUsageFlusher",

@@ -1,12 +1,12 @@
 /**
- * A program of its own, `<data directory> <database or ""> <n> <method> <path> [body]`: answers one call of the machine's
- * operator, and is killed when so many transactions of it are committed.
+ * A separate program, `<data directory> <database or ""> <n> <method> <path> [body]`: answers one call of the
+ * local admin, and is killed once the given number of its transactions are committed.
  */
 
-/** Where this program is. */
+/** Path of this program. */
 const CUT_OFF = import.meta.path;
 
-/** @returns whether it was killed: else the call was over before */
+/** @returns whether it was killed: otherwise the call ended earlier */
 export async function cutOff(
   place: { data_dir: string; database_url?: string | undefined; secret_key?: string },
   commits: number,

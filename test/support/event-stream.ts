@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createConnection } from "node:net";
 
-/** One event of a job's updates; fields as they stand on the wire. */
+/** One event of a job's updates; fields as they are sent. */
 export interface JobEvent {
   type: string;
   running?: boolean;
@@ -23,15 +23,15 @@ const FRAME = /^data: (.*)$/;
 const COMMENT = /^: (\w+)$/;
 
 /**
- * The events as they arrive; with `comments`, these too, as `: text`.
- * @throws when a frame is anything but one `data:` line of JSON or a comment, and for an event of another type
+ * The events as they arrive; with `comments`, comments as well, as `: text`.
+ * @throws for a frame other than one `data:` line of JSON or a comment, and for an event of another type
  */
 export async function* eventsOf(
   response: Response,
   { comments } = { comments: false },
 ): AsyncGenerator<JobEvent> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  // The last event of a long stream holds all of it, and comes in many parts.
+  // The last event of a long stream contains all of it, and arrives in many chunks.
   let parts: string[] = [];
   for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
     const text = decoder.decode(bytes, { stream: true });
@@ -61,7 +61,7 @@ export async function allEvents(response: Response): Promise<JobEvent[]> {
   return events;
 }
 
-/** Reads events up to the first that fits, and goes on with those after it at the next call. */
+/** Reads events up to the first that matches, and continues after it at the next call. */
 export function reader(response: Response) {
   const events = eventsOf(response);
   return {
@@ -78,17 +78,17 @@ export function reader(response: Response) {
   };
 }
 
-/** All of the stream that events told. */
+/** Joins the stream's text of all events. */
 export function streamed(events: JobEvent[]): string {
   return events.map((event) => event.new_result_stream ?? "").join("");
 }
 
-/** All of the log that events told. */
+/** Joins the log's text of all events. */
 export function joinLogs(events: JobEvent[]): string {
   return events.map((event) => event.new_logs ?? "").join("");
 }
 
-/** Sends a POST and reads nothing of the answer, as a client that hangs would, until it is woken. */
+/** Sends a POST and reads nothing of the response, like a hanging client, until it is woken. */
 export async function sleepingReader(url: string, token: string): Promise<{ wake: () => Promise<Response> }> {
   const { hostname, port, pathname, search } = new URL(url);
   const socket = createConnection({ host: hostname, port: Number(port) });
@@ -111,7 +111,7 @@ export async function sleepingReader(url: string, token: string): Promise<{ wake
 
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
-/** The body of a whole HTTP answer in chunks (RFC 9112 §7.1). */
+/** Decodes the chunked body of a complete HTTP response (RFC 9112 §7.1). */
 function withoutChunks(answer: Buffer): Uint8Array<ArrayBuffer> {
   const parts: Buffer[] = [];
   for (let at = answer.indexOf("\r\n\r\n") + 4; ; ) {

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a server: from the moment that the file `FAIL_FLUSH_FILE` exists, the disk refuses to flush the log of
- * the database. It stands in for `fdatasync`, since a real disk that fails is not to be had.
+ * Preloaded into a server: once the file `FAIL_FLUSH_FILE` exists, flushing the log of the database fails. It
+ * replaces `fdatasync`, because a real failing disk is not available.
  */
 import { existsSync, fdatasync, fdatasyncSync } from "node:fs";
 import { plugin } from "bun";

@@ -1,4 +1,6 @@
-/** A real server on port 0 with a data directory (and on PostgreSQL a database) of its own; roles through real tokens. */
+/**
+ * A real server on port 0 with its own data directory (and database on PostgreSQL); roles through real tokens.
+ */
 
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,18 +28,18 @@ export interface TestServer extends AsyncDisposable {
   server: RunningServer;
   url: string;
   data_dir: string;
-  /** The machine's operator. */
+  /** Calls as the local admin. */
   operator: Ask;
-  /** With a token, or as nobody. Paths are below /api. */
+  /** Calls with a token, or anonymously. Paths are below /api. */
   as: (token: string | undefined) => Ask;
   /** A new user; the token is unrestricted. */
   user: (
     name: string,
     options?: { super_admin?: boolean },
   ) => Promise<{ email: string; token: string; ask: Ask }>;
-  /** A workspace whose admin is a new user called `admin`. */
+  /** A workspace whose admin is a new user named `admin`. */
   workspace: (id?: string) => Promise<{ id: string; token: string; ask: Ask }>;
-  /** Adds somebody to a workspace. */
+  /** Adds a user to a workspace. */
   member: (
     workspace: string,
     name: string,
@@ -54,7 +56,7 @@ export async function startTestServer(overrides: ConfigOverrides = {}): Promise<
     loadConfig({
       port: 0,
       log_level: "fatal",
-      // Most tests run no script: a process started in advance would be for nothing.
+      // Most tests run no script and need no process started in advance.
       blank_children: 0,
       workers: 4,
       database_url: database?.url,
@@ -189,7 +191,10 @@ export async function deploy(
   return hash;
 }
 
-/** A folder for scripts and the test to meet in, whoever the scripts run as. @returns its path, below the temporary files */
+/**
+ * A folder that the test shares with scripts, whatever user they run as.
+ * @returns its path, below the temporary files
+ */
 export function createTemporaryFolder(prefix: string): string {
   const folder = mkdtempSync(join(tmpdir(), prefix));
   chmodSync(folder, 0o777);

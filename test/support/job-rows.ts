@@ -1,16 +1,16 @@
-/** Rows of jobs as if they had run or waited, for tests of what is shown of many. */
+/** Rows of jobs as if they had run or waited, for tests of lists. */
 import type { NewJob } from "../../src/platform/queue/tables.ts";
 
 export const HOUR = 3_600_000;
 
-/** Due in a future that does not come: nobody runs it. */
+/** Due so far in the future that it never runs. */
 export const FUTURE = new Date(Date.now() + 1000 * HOUR);
 
-/** Ids in the order of their number. */
+/** Ids in numerical order. */
 export const idOf = (n: number, family = "0190") =>
   `${family}0000-0000-7000-8000-${String(n).padStart(12, "0")}`;
 
-/** A job of the admin that was made at a moment, began an hour later and took one more. */
+/** A job of the admin, created at a given time, started an hour later, with a duration of one hour. */
 export function completedRow(id: string, made: Date, more: Partial<NewJob> = {}): NewJob {
   const later = (hours: number) => new Date(made.getTime() + hours * HOUR);
   return {

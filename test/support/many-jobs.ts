@@ -1,4 +1,4 @@
-/** More jobs than can be run for a test: written into the embedded database beside its server. */
+/** More jobs than a test can run: inserted into the embedded database while its server runs. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
@@ -6,8 +6,8 @@ export const QUEUED = 10_000;
 export const DAY = 86_400_000;
 
 /**
- * Stores jobs beside the running server, made a month ago and later. The queued ones are the newest, with completed
- * ones among them, and due tomorrow: nobody runs them.
+ * Stores jobs while the server runs, created a month ago and later. The queued ones are the newest, with
+ * completed ones among them, and due tomorrow, so that they do not run.
  */
 export function storeJobs(data_dir: string, completed: number): void {
   const database = new Database(join(data_dir, "svc.db"));
@@ -39,17 +39,17 @@ export function storeJobs(data_dir: string, completed: number): void {
 }
 
 /**
- * Fills the full-text index with the completed jobs of `storeJobs`, beside the running server, as the server does: `bob`
- * is in all of them, `item` and its number in one, `needle` in none.
+ * Fills the full-text index with the completed jobs of `storeJobs` while the server runs, as the server does:
+ * `bob` is in all of them, `item` and its number in one, `needle` in none.
  */
 export function indexJobs(data_dir: string): void {
   const database = new Database(join(data_dir, "svc.db"));
   database.run("PRAGMA busy_timeout = 60000");
   database.run("PRAGMA synchronous = OFF");
   const index = database.transaction(() => {
-    // What the server has indexed meanwhile.
+    // Entries that the server has indexed meanwhile.
     database.run("DELETE FROM job_search");
-    // As `listJobWords` makes them; ids follow the creation.
+    // As `listJobWords` creates them; ids follow the order of creation.
     database.run(`INSERT INTO job_search (id, job_id, workspace_id, words)
       SELECT created_at * 1024 + row_number() OVER (PARTITION BY created_at ORDER BY id) - 1, id, workspace_id,
         replace(id, '-', ' ') || ' ' || replace(script_path, '/', ' ') || ' ' || created_by || ' kind ' ||

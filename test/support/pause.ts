@@ -4,12 +4,12 @@
  */
 
 /**
- * Most that one call may hold the thread, on a machine where others compute too; `test/bench/jobs/hostile.ts` measures it
- * where nothing else runs.
+ * Longest time that one call may block the thread on a busy machine; `test/bench/jobs/hostile.ts` measures it
+ * on an idle one.
  */
 export const MAX_PAUSE_MS = 1_000;
 
-/** The longest time for which this thread answered to nothing while `work` was under way, in milliseconds. */
+/** Returns the longest time for which this thread was blocked during `work`, in milliseconds. */
 export async function longestPause(work: () => Promise<void>): Promise<number> {
   let longest = 0;
   let last = performance.now();

@@ -1,6 +1,6 @@
 /**
- * `bun run test:postgres [bun test arguments]`: the tests that use a database on a real PostgreSQL, which ends with the
- * run.
+ * `bun run test:postgres [bun test arguments]`: the tests that use a database on a real PostgreSQL, which is
+ * stopped after the run.
  */
 import { SQL } from "bun";
 import { startPostgres } from "./peers/postgres-server.ts";
@@ -18,7 +18,10 @@ const SUITE = [
   "test/acceptance/packages/script-imports.test.ts",
   "test/acceptance/volume",
 ];
-/** Run on SQLite alone: they take long by what has nothing to do with a database (compilers, installers, large files). */
+/**
+ * Run on SQLite only: they spend their time in programs that use no database (compilers, installers, large
+ * files).
+ */
 const ELSEWHERE = [
   "test/acceptance/packages/python-packages.test.ts",
   "test/acceptance/packages/program-languages.test.ts",
@@ -26,7 +29,7 @@ const ELSEWHERE = [
 ].map((file) => `--path-ignore-patterns=${file}`);
 const TEMPLATE = "svc_template";
 
-/** Makes the migrated database that tests copy. */
+/** Creates the migrated database that tests copy. */
 async function createTemplate(url: string): Promise<void> {
   const client = new SQL({ url, max: 1 });
   await client.unsafe(`CREATE DATABASE ${TEMPLATE}`);
@@ -48,7 +51,7 @@ try {
   process.env.DATABASE_URL = postgres.url;
   await createTemplate(postgres.url);
   process.env.SVC_TEST_DATABASE_TEMPLATE = TEMPLATE;
-  // A write may be done again on PostgreSQL: here each is.
+  // PostgreSQL may repeat a write: here each is repeated.
   process.env.SVC_TEST_REHEARSE_WRITES = "1";
   const args = process.argv.slice(2);
   const names_files = args.some((argument) => !argument.startsWith("-"));

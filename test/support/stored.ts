@@ -1,4 +1,4 @@
-/** All that a server keeps: what a thief of its disk and its database would read. */
+/** Everything that a server stores: what a thief of its disk and its database could read. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -12,7 +12,7 @@ export function readFiles(folder: string): string[] {
   });
 }
 
-/** Every file of the data directory (the embedded database among them), and on PostgreSQL every row. */
+/** Every file of the data directory (including the embedded database), and on PostgreSQL every row. */
 export async function readStored({ data_dir, server }: TestServer): Promise<string> {
   const texts = readFiles(data_dir);
   const { database_url } = server.app.config;

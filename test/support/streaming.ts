@@ -1,4 +1,4 @@
-/** A server whose scripts stream, and the calls that follow them. */
+/** A server whose scripts stream, and calls that follow them. */
 import { stripLogHeader } from "../../src/features/runs/job/log-header.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "./harness.ts";
 
@@ -8,7 +8,7 @@ export interface Streaming extends AsyncDisposable {
   gates: Gates;
   /** Deploys a script. @returns its path */
   script: (content: string, more?: object) => Promise<string>;
-  /** Calls below /api/w/acme, not reading the answer. */
+  /** Calls below /api/w/acme, without reading the response. */
   open: (path: string, init?: RequestInit) => Promise<Response>;
   runAndStream: (path: string, query?: string, init?: RequestInit) => Promise<Response>;
   follow: (id: string, query?: string) => Promise<Response>;
@@ -16,7 +16,7 @@ export interface Streaming extends AsyncDisposable {
   start: (path: string) => Promise<string>;
   /** Returns the log of a job. */
   log: (id: string) => Promise<string>;
-  /** The lines at the head of a job's log. */
+  /** The header of a job's log. */
   head: (id: string) => Promise<string>;
   /** The completed job. */
   completed: (id: string) => Promise<any>;
@@ -30,7 +30,7 @@ export async function startStreaming(
   const server = await startTestServer(overrides);
   const { ask, token } = await server.workspace();
   let deployed = 0;
-  // Gates first: whoever still waits there would be waited for.
+  // Gates first, because stopping waits for scripts at them.
   const stop = async () => {
     await gates.stop();
     await server.stop();

@@ -3,7 +3,7 @@ import { type Column, getTableColumns, getTableName, is, Table } from "drizzle-o
 
 const root = join(import.meta.dir, "../..");
 
-/** Every table of the database, found in the files that describe them. */
+/** Every table of the database, from the files that describe them. */
 export async function allTables(): Promise<Table[]> {
   const found = new Set<Table>();
   for await (const file of new Bun.Glob("src/**/*tables.ts").scan({ cwd: root })) {
@@ -14,7 +14,7 @@ export async function allTables(): Promise<Table[]> {
   return [...found];
 }
 
-/** Those whose rows say which workspace they belong to. */
+/** Tables whose rows belong to a workspace. */
 export async function tablesOfWorkspaces(): Promise<Table[]> {
   return (await allTables()).filter((table) => "workspace_id" in getTableColumns(table));
 }
@@ -22,6 +22,6 @@ export async function tablesOfWorkspaces(): Promise<Table[]> {
 /** A column as `table.column`. */
 export const columnName = (column: Column) => `${getTableName(column.table)}.${column.name}`;
 
-/** Whether a column holds JSON: the kit keeps it in columns of text with a coding of their own. */
+/** Whether a column holds JSON, which the kit stores as text with its own encoding. */
 export const isJson = (column: Column) =>
   column.columnType.endsWith("CustomColumn") && column.getSQLType() === "text";

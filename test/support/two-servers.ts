@@ -1,14 +1,14 @@
-/** Two servers of one PostgreSQL, each with files of its own. */
+/** Two servers on one PostgreSQL, each with its own files. */
 import { type Ask, createDatabase, expectOk, startTestServer, type TestServer } from "./harness.ts";
 
 export const SVC_SECRET_KEY = "0123456789abcdef0123456789abcdef";
 
 export interface TwoServers {
   database_url: string;
-  /** Takes calls, and has room for one job; of the group `front`. */
+  /** Accepts calls, and has one slot; in the group `front`. */
   front: TestServer;
   back: TestServer;
-  /** The admin of `acme`, whom the front server answers, and the same at the back. */
+  /** The admin of `acme`, calling the front server, and the same at the back. */
   admin: { token: string; ask: Ask };
   atBack: Ask;
   stop: () => Promise<void>;
@@ -45,7 +45,7 @@ export async function expectEventually<T>(ask: () => Promise<T>, wanted: T): Pro
   return last;
 }
 
-/** A super admin's calls at both. */
+/** A super admin's calls of both. */
 export async function rootOf({ front, back }: TwoServers): Promise<{ ask: Ask; atBack: Ask }> {
   const { token, ask } = await front.user("root", { super_admin: true });
   const atBack = back.as(token);

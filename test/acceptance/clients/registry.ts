@@ -1,8 +1,8 @@
-/** Whether the package registry can be reached: the tests of other people's clients install them from there. */
+/** Whether the package registry can be reached, from which tests of third-party clients install them. */
 
 const PATIENCE_MS = 15_000;
 
-/** Asks as the installer does, wherever the registry is set to be. */
+/** Sends the request that the installer would send, to the configured registry. */
 async function isReachable(): Promise<boolean> {
   const asked = Bun.spawn([process.execPath, "pm", "view", "windmill-client@1.394.6", "version"], {
     stdout: "ignore",
@@ -12,7 +12,7 @@ async function isReachable(): Promise<boolean> {
   return (await asked.exited) === 0;
 }
 
-/** True when tests that install packages have to be left out, which is said. In CI they run, and fail instead. */
+/** True if tests that install packages are skipped, with a notice. In CI they run, and fail instead. */
 export const isOffline = !process.env.CI && !(await isReachable());
 
 if (isOffline)

@@ -1,4 +1,4 @@
-/** The TypeScript client of today: what it has in common with the older one, and what has come since. */
+/** The current TypeScript client: what it shares with the older version, and what was added since. */
 import { afterAll, beforeAll, describe, expect } from "bun:test";
 import { isOffline } from "./registry.ts";
 import { type Case, type Sdk, startSdk, testCases, testCompleteness, UUID } from "./sdk.ts";

@@ -1,4 +1,7 @@
-/** The TypeScript client, which reads its token once, in a process that runs many jobs with a token each. */
+/**
+ * The TypeScript client reads its token once; here it does so in a process that runs many jobs, each with a
+ * token.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { isOffline } from "./registry.ts";
@@ -10,7 +13,7 @@ describe.skipIf(isOffline)("the client in a warm process", () => {
   const seen: string[] = [];
   const answers: number[][] = [];
   const status = async (token: string) => (await server.as(token)("GET", "/users/email")).status;
-  /** Asked by each job while it runs. */
+  /** A server that each job calls while it runs. */
   const desk = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",

@@ -1,10 +1,10 @@
-/** The TypeScript client that scripts of the original import, in the version of its time: each of its functions. */
+/** Every function of the TypeScript client, in the version that scripts of the time import. */
 import { afterAll, beforeAll, describe } from "bun:test";
 import { isOffline } from "./registry.ts";
 import { type Sdk, startSdk, testCases, testCompleteness } from "./sdk.ts";
 import { CASES, FLOW_SOURCES, testFlowCalls } from "./sdk-cases.ts";
 
-/** Of what the client has, its package exports not everything: the rest is taken from its file. */
+/** The package does not export all of the client; the rest is imported from its file. */
 const IMPORTS =
   'import * as wmill from "windmill-client@1.394.6";\nimport * as client from "windmill-client@1.394.6/dist/client.js";\n';
 

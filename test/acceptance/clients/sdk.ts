@@ -1,4 +1,4 @@
-/** A workspace whose scripts import the TypeScript client of the original, in one version of the package itself. */
+/** A workspace whose scripts import one version of the published TypeScript client. */
 import { expect, test } from "bun:test";
 import {
   type Ask,
@@ -23,20 +23,20 @@ export interface Sdk {
   server: TestServer;
   bucket: Bucket;
   ask: Ask;
-  /** The lock that the version was resolved to the first time: scripts that come after need the same. */
+  /** The lock resolved for the first script; later scripts use the same. */
   lock: string;
-  /** Asks within the workspace, and must be answered. */
+  /** Sends a request within the workspace, which must succeed. */
   post: (path: string, body: unknown) => Promise<{ text: string }>;
   get: (path: string) => Promise<any>;
-  /** Runs a script that uses the client. @param source as of a case */
+  /** Runs a script that uses the client. @param source as in a `Case` */
   run: (source: string) => Promise<SdkResult>;
-  /** Starts a flow that has one step, and a last one that hands its result on. @returns the id of its job */
+  /** Starts a flow of one step, and a last one that returns its result. @returns the job's id */
   startFlow: (source: string, more?: object) => Promise<string>;
   resultOf: (id: string) => Promise<any>;
   stop: () => Promise<void>;
 }
 
-/** @param imports what every script begins with */
+/** @param imports statements at the start of every script */
 export async function startSdk(imports: string): Promise<Sdk> {
   const [server, bucket] = await Promise.all([
     startTestServer({ allowed_targets: "127.0.0.1" }),
@@ -84,7 +84,7 @@ export async function startSdk(imports: string): Promise<Sdk> {
   return sdk;
 }
 
-/** One script for all expressions, so that the client is loaded once for them. */
+/** One script evaluates all expressions, so that the client is loaded once. */
 const EVALUATE = "u/admin/evaluate";
 const EVALUATE_CONTENT = `
 const AsyncFunction = (async () => {}).constructor as any;
@@ -134,7 +134,7 @@ async function prepare({ ask, bucket, post }: Sdk): Promise<void> {
 
 export interface Case {
   name: string;
-  /** The whole script in TypeScript, or the expression in JavaScript that main gives. */
+  /** A whole TypeScript script, or the JavaScript expression that `main` returns. */
   source: string;
   result: unknown;
   /** Checks the effects outside of the script. */
@@ -143,7 +143,7 @@ export interface Case {
 
 export const UUID = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
 
-/** One test a case. */
+/** Registers a test per case. */
 export function testCases(sdk: () => Sdk, cases: readonly Case[]): void {
   test.each(cases.map((each) => [each.name, each] as const))(
     "%s",
@@ -156,14 +156,14 @@ export function testCases(sdk: () => Sdk, cases: readonly Case[]): void {
   );
 }
 
-/** List of the client's exports, from the recorded interface of the original. */
+/** The client's exports, recorded from the published package. */
 const LISTED =
   "appendToResultStream cancelJob databaseUrlFromResource denoS3LightClientSettings getFlowUserState getIdToken getInternalState getPresignedS3PublicUrls getProgress getResource getResult getResultMaybe getResumeEndpoints getResumeUrls getRootJobId getState getVariable loadS3File loadS3FileStream resolveDefaultResource runFlow runFlowAsync runScript runScriptAsync runScriptByHash runScriptByHashAsync runScriptByPath runScriptByPathAsync setFlowUserState setInternalState setProgress setResource setState setVariable signS3Objects sleep step streamResult task usernameToEmail waitJob workflow writeS3File".split(
     " ",
   );
 
 interface Completeness {
-  /** The expression of what the version has. */
+  /** Expression that lists the exports of this version. */
   exported: string;
   /** Listed exports that this client lacks. */
   absent: string[];
@@ -172,7 +172,8 @@ interface Completeness {
 }
 
 /**
- * A test of the tests: whatever function the version has is called by one of them, or stands here with a reason.
+ * Checks the tests themselves: every function of this version is called by one of them, or listed with a
+ * reason.
  * @param tested the sources of all of them
  */
 export function testCompleteness(

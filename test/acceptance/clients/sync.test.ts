@@ -1,4 +1,4 @@
-/** One folder, kept by `svc` and by the command line of the original: what one has written the other finds the same. */
+/** One folder used by `svc` and `wmill` in turn: each finds what the other wrote unchanged. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { renameSync } from "node:fs";
 import { join } from "node:path";
@@ -82,14 +82,14 @@ describe.skipIf(isOffline)("a folder shared by svc and wmill", () => {
     expect(await svc("pull", ...OURS, "--delete")).toBe("nothing to change\n");
     folder = own;
     await svc("pull", ...OURS);
-    // The policy of an app, which wmill makes anew each time, is in a file of its own, and kept.
+    // wmill generates an app's policy anew each time; svc keeps it in a file of its own.
     const { "f/shop/board.policy.yaml": policy, ...files } = await filesOf(own);
     expect(policy).toBe("execution_mode: viewer\n");
     expect(files).toEqual(await filesOf(theirs));
   }, 120_000);
 });
 
-/** Files of steps are called after the steps now; a folder from before keeps its names with svc, not with wmill. */
+/** Files of steps are named after the steps; svc keeps the names in an older folder, wmill does not. */
 async function renameStep(flow: string): Promise<void> {
   const [before, now] = ["inline_script_0.inline_script.ts", "a.inline_script.ts"];
   renameSync(join(flow, before), join(flow, now));

@@ -1,4 +1,4 @@
-/** A workspace with an item of each kind, and the archives that clients get of it. */
+/** A workspace with an item of each kind, and the archives of it that clients download. */
 import { afterAll, beforeAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

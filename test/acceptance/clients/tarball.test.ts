@@ -1,4 +1,4 @@
-/** The archive of a workspace: its files, what may be left out and added, and who gets what. */
+/** The archive of a workspace: its files, what can be left out or added, and who gets which items. */
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { expectOk } from "../../support/harness.ts";

@@ -1,4 +1,4 @@
-/** A workspace as people keep it in a repository, with one thing of each kind. */
+/** A workspace as users keep it in a repository, with an item of each kind. */
 import { join } from "node:path";
 
 const FILES: Record<string, string> = {
@@ -81,7 +81,7 @@ export async function writeWorkspace(folder: string): Promise<void> {
   for (const [name, content] of Object.entries(FILES)) await Bun.write(join(folder, name), content);
 }
 
-/** Reads the workspace's files in the folder, by name, without files that the client keeps for itself. */
+/** Reads the workspace's files in the folder, by name, without the client's own files. */
 export async function filesOf(folder: string): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for await (const name of new Bun.Glob("**/*").scan({ cwd: folder })) {

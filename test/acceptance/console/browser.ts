@@ -1,4 +1,4 @@
-/** A real browser at the compiled executable. Whatever goes wrong in a page fails the test that opened it. */
+/** A real browser on the compiled executable. Any error in a page fails the test that opened it. */
 import { expect } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,10 @@ import { sleep } from "../../../src/lib/async/sleep.ts";
 /** Folder for screenshots, if any is wanted. */
 const PICTURES = process.env.SVC_SCREENSHOTS;
 
-/** Of the package's arguments, what would make it another browser than people have, and the emulated graphics processor. */
+/**
+ * Arguments of the package that would make the browser unlike users' browsers, and the emulated graphics
+ * processor.
+ */
 const LEFT_OUT = new Set([
   "--single-process",
   "--no-zygote",
@@ -28,9 +31,9 @@ export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
 /**
- * Opens a browser that draws by its own software, which takes two thirds of the processor time of drawing by an emulated
- * graphics processor.
- * @param more arguments of the browser, such as hosts that it knows
+ * Opens a browser with software rendering, which takes two thirds of the processor time of an emulated graphics
+ * processor.
+ * @param more arguments of the browser, such as host mappings
  */
 export async function openBrowser(more: string[] = []): Promise<Browser> {
   return playwright.launch({
@@ -45,11 +48,11 @@ export interface Visit extends AsyncDisposable {
   context: BrowserContext;
   /** Errors of the page so far. A test that provokes some clears them. */
   wrongs: string[];
-  /** Opens an address of the console and waits until something is there. */
+  /** Opens an address of the console and waits until it shows something. */
   open: (path: string) => Promise<void>;
   /** @throws when axe finds something serious */
   accessible: (place: string) => Promise<void>;
-  /** A picture at the two widths, in light and dark. */
+  /** Screenshots at both widths, in light and dark. */
   picture: (name: string) => Promise<void>;
 }
 
@@ -60,8 +63,8 @@ export interface VisitOptions {
 }
 
 /**
- * Expects a value that a page shows only some time after what was clicked.
- * @throws the usual failure of `toEqual`, when it is another one after ten seconds
+ * Waits for a value that a page shows some time after a click.
+ * @throws the usual failure of `toEqual` if it differs for ten seconds
  */
 export async function expectSoon<T extends string | number | boolean | string[] | null>(
   read: () => Promise<T> | T,
@@ -77,9 +80,9 @@ export async function expectSoon<T extends string | number | boolean | string[] 
 }
 
 /**
- * Keeps the texts of what a page is answered.
- * @param isKept whether the answer of this address is kept
- * @returns reads those that came so far, to their ends; one that broke off is empty
+ * Keeps the bodies of responses to a page.
+ * @param isKept whether to keep the response from this URL
+ * @returns a function that reads those received so far to their ends; an aborted one is empty
  */
 export function keepAnswers(page: Page, isKept: (url: string) => boolean): () => Promise<string[]> {
   const texts: Promise<string>[] = [];
@@ -90,8 +93,8 @@ export function keepAnswers(page: Page, isKept: (url: string) => boolean): () =>
 }
 
 /**
- * A person's visit, with cookies of their own.
- * @param url where the console begins, as the browser sees it
+ * Visits the console as a user with their own cookies.
+ * @param url base URL of the console, as the browser sees it
  */
 export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
   const { origin, pathname } = new URL(url);
@@ -128,7 +131,7 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
   page.on("response", (response) => {
     if (response.status() >= 500) wrongs.push(`${response.status()} ${response.url()}`);
   });
-  // As text: it runs in the page, whose objects this program does not know.
+  // As text, because it runs in the page, which has none of this program's objects.
   await page.addInitScript(
     `addEventListener("securitypolicyviolation", (e) => console.error("policy: " + e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
   );
@@ -167,7 +170,7 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
     },
     [Symbol.asyncDispose]: async () => {
       await context.close();
-      // An error of its own would hide the one that ends the test already.
+      // Throwing here would hide the error that already ended the test.
       for (const wrong of wrongs) console.error(wrong);
       if (wrongs.length > 0) throw new Error(`${wrongs.length} things went wrong in the browser, see above`);
     },

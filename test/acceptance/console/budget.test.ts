@@ -6,7 +6,7 @@ const site = useSite();
 
 const KB = 1_000;
 
-/** Bytes of the files that a page loads, compressed by gzip, and their names. */
+/** Names and sizes in bytes (gzip) of the files that a page loads. */
 async function loaded(address: string, shows: string) {
   await using seen = await site.visit();
   const names = new Set<string>();

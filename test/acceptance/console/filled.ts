@@ -1,16 +1,16 @@
-/** A workspace with something of everything that pages show. */
+/** A workspace with data for every page. */
 import type { Serving } from "../e2e/executable.ts";
 
 export interface SampleWorkspace {
   token: string;
-  /** Ids of runs. */
+  /** Ids of jobs. */
   failed: string;
   table: string;
   flow: string;
   ask: (method: string, path: string, body?: unknown) => Promise<string>;
   /** Waits for the end of a run. @returns its id */
   ended: (id: string) => Promise<string>;
-  /** Runs a script to its end, however that is. */
+  /** Runs a script to its end, successful or not. */
   run: (path: string, args: unknown) => Promise<string>;
   script: (path: string, content: string, more?: object) => Promise<void>;
 }

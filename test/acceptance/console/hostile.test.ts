@@ -1,4 +1,4 @@
-/** Whatever people and jobs write shows as what it is: nothing of it runs, is loaded or leaves. */
+/** Texts written by users and jobs are displayed as text: nothing in them runs, is loaded or sends anything. */
 import { beforeAll, expect, test } from "bun:test";
 import { visit } from "./browser.ts";
 import { useSite } from "./site.ts";
@@ -39,7 +39,7 @@ for (const kind of ["text", "table", "html", "svg", "markdown", "file", "object"
     await seen.page.getByRole("log").getByText("onerror=alert(1)").waitFor();
     if (kind === "html") await seen.page.frameLocator("iframe").locator("a").waitFor({ state: "attached" });
     expect(await seen.page.locator("main img[src=x], main svg[onload], main script").count()).toBe(0);
-    // In its frame the markup is shown, its handlers and pictures are refused: that is what the reports there say.
+    // The frame shows the markup and blocks its handlers and images, which the browser logs.
     if (kind === "html") seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter(isUnexpected));
     expect(seen.wrongs).toEqual([]);
   });
@@ -158,7 +158,7 @@ test("links and redirects to other hosts are not followed", async () => {
     await seen.page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
     await seen.page.getByRole("button", { name: "Sign in", exact: true }).click();
     await seen.page.getByRole("heading", { name: "Workspaces" }).waitFor();
-    // Asking who is signed in is answered with 401 at first.
+    // The first request for the signed-in user is answered with 401.
     seen.wrongs.splice(
       0,
       seen.wrongs.length,

@@ -21,7 +21,7 @@ afterEach(async () => {
 const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
 const heading = ({ page }: Visit, name: string) => page.getByRole("heading", { name, exact: true });
 
-/** Refused calls are told in the browser's console too, which cannot be kept from it. */
+/** The browser also logs rejected requests, which cannot be prevented. */
 function expectOnly(seen: Visit, ...statuses: number[]): void {
   const isTold = (wrong: string) => statuses.some((status) => wrong.includes(`status of ${status}`));
   expect(seen.wrongs.filter((each) => !isTold(each))).toEqual([]);
@@ -66,7 +66,7 @@ test("from the setup link to the first run", async () => {
     await page.getByText("Greet somebody").waitFor();
     await page.getByText("Succeeded").waitFor();
   }
-  // Somebody else's browser is asked who they are, and brought back to where they wanted to go.
+  // A visitor who is not logged in is asked to, and then returns to the page they opened.
   await using seen = await visit(browser, serving.url);
   await seen.page.goto(`${serving.url}/w/team-one/runs?kind=scripts`);
   await signIn(seen, "ann@example.org", "wrong");
@@ -154,7 +154,7 @@ test("log and stream of a running job are shown live, and then its outcome", asy
   return { html: "<h1>Done</h1><script>parent.alert(1)</script>" };
 };`,
   );
-  // On PostgreSQL the page is of another server than the one that runs the job.
+  // On PostgreSQL, the page comes from another server than the one that runs the job.
   const other = { SVC_DATA_DIR: join(place.folder, "other"), SVC_WORKER_TAGS: "nothing" };
   const page_url = process.env.DATABASE_URL ? (await place.serve({ env: other })).url : url;
   const id = await filled.ask("POST", "/w/acme/jobs/run/p/u/ann/steps", {});
@@ -237,7 +237,7 @@ test("a form accepts files, JSON and a later time, and can be shared prefilled",
   await using seen = await visit(browser, url, { token: filled.token });
   const { page } = seen;
   await seen.open("w/acme/begin/script/u/ann/take");
-  // What is needed is asked for before anything is sent.
+  // Required arguments are asked for before anything is sent.
   await button(seen, "Run").click();
   await page.getByText("is required").filter({ visible: true }).waitFor();
   const chooser = page.waitForEvent("filechooser");
@@ -264,7 +264,7 @@ test("a form accepts files, JSON and a later time, and can be shared prefilled",
   const asked: string[] = [];
   page.on("request", (request) => request.url().includes("/jobs/run/") && asked.push(request.url()));
   await page.getByRole("textbox", { name: "big" }).waitFor();
-  // Without a time it does not run, however that is asked for.
+  // Without a time it does not run, whichever way it is submitted.
   await page.getByLabel("When it runs").fill("");
   await page.keyboard.press("Control+Enter");
   await page.getByLabel("When it runs").fill("2030-01-02T03:04");

@@ -1,4 +1,4 @@
-/** The console without a mouse: what opens, moves and closes by keys, and where the focus is afterwards. */
+/** The console without a mouse: what keys open, move and close, and where the focus is afterwards. */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { expectSoon, type Visit } from "./browser.ts";
@@ -23,7 +23,7 @@ beforeAll(async () => {
   }
 });
 
-/** Name of what has the focus, and whether it is seen. */
+/** Name of the focused element, and whether it is visible. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(`(() => {
     const at = document.activeElement;
@@ -124,7 +124,7 @@ test("the first Tab leads into the page, and tabs and the palette need no mouse"
   const { page } = seen;
   await seen.open("w/acme/people");
   await page.getByRole("button", { name: "Invite somebody" }).waitFor();
-  // The heading has the focus of a page that was opened.
+  // When a page is opened, its heading has the focus.
   await press(seen, "Tab");
   await expectSoon(() => focused(page), "Members");
   await press(seen, "ArrowRight");

@@ -1,4 +1,4 @@
-/** A million runs, and a log of a hundred megabytes: shown at once, and without filling the page's memory. */
+/** A million runs, and a log of 100 MB: shown at once, without filling the page's memory. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { storeJobs } from "../../support/many-jobs.ts";
@@ -26,7 +26,7 @@ async function took(work: () => Promise<unknown>): Promise<number> {
 
 const nodes = (page: Page) => page.evaluate("document.querySelectorAll('*').length") as Promise<number>;
 
-/** In MB, after what is not needed any more has gone. */
+/** In MB, after garbage collection. */
 async function heap(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send("HeapProfiler.collectGarbage");
@@ -60,7 +60,7 @@ test("a million runs are browsed page by page", async () => {
   });
   for (let more = 2; more <= 4; more++) {
     await page.getByRole("button", { name: "Show earlier runs" }).click();
-    // Each page begins with the last rows of the one before.
+    // Each page starts with the last rows of the previous one.
     await rows.nth(more * 95).waitFor();
   }
   const names = await page.locator(".run-path").allTextContents();
@@ -68,7 +68,7 @@ test("a million runs are browsed page by page", async () => {
   console.log(
     `ms: Runs loaded ${first}, come to from Home ${again}, by path ${filtered}; heap ${await heap(page)} MB`,
   );
-  // Neither arguments nor results travel with a list: the first, the filtered, and three pages of earlier runs.
+  // Lists contain neither arguments nor results: the first, the filtered one, and three pages of earlier runs.
   const bodies = (await lists()).filter((body) => body.includes('"script_path":'));
   expect(bodies.length).toBeGreaterThanOrEqual(5);
   expect(bodies.filter((body) => /"(args|result|logs)":/.test(body))).toEqual([]);

@@ -1,4 +1,6 @@
-/** Each page in light and dark, full and empty: usable by everybody, and nothing wrong in the browser's console. */
+/**
+ * Each page in light and dark, with and without data: accessible, and without errors in the browser's console.
+ */
 import { expect, test } from "bun:test";
 import { visit } from "./browser.ts";
 import type { SampleWorkspace } from "./filled.ts";
@@ -76,6 +78,6 @@ test("the pages before and after the login", async () => {
   await seen.page.getByRole("heading", { name: "Sign in" }).waitFor();
   await seen.picture("login-light");
   await seen.accessible("sign in");
-  // Nobody is signed in yet: that is asked, and told by 401.
+  // The request for the signed-in user is answered with 401 at first.
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !each.includes("401")));
 });

@@ -1,4 +1,4 @@
-/** Narrow windows show the chosen tab, and nothing covers the steps. */
+/** Narrow windows show the selected tab, and nothing covers the steps. */
 import { expect, test } from "bun:test";
 import { expectSoon, PHONE } from "./browser.ts";
 import { useSite } from "./site.ts";

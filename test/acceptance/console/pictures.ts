@@ -94,7 +94,7 @@ async function fillMore({ ask, run, script }: SampleWorkspace): Promise<string> 
   }
 }
 
-/** Reads the flow that the README shows. */
+/** Reads the README's flow. */
 async function readRefundFlow(): Promise<object> {
   const readme = await Bun.file(join(import.meta.dir, "../../../README.md")).text();
   const [, yaml] = /^```yaml refund\.yaml\n(.*?)^```/ms.exec(readme)!;

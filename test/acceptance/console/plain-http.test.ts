@@ -1,4 +1,4 @@
-/** The console over plain HTTP under a name of the network: browsers take that for no secure context. */
+/** The console over plain HTTP under a host name, which browsers do not treat as a secure context. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { expectSoon, openBrowser, visit } from "./browser.ts";

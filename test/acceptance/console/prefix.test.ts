@@ -1,4 +1,4 @@
-/** Below a prefix that a proxy takes away, with the public address set and without. */
+/** The console below a path prefix that a proxy strips, with and without a configured public address. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { createInstallation, type Installation } from "../e2e/executable.ts";
@@ -19,7 +19,9 @@ afterEach(async () => {
 
 const PREFIX = "/tools/svc";
 
-/** Starts a proxy that passes only requests below the prefix to svc, as if other sites were beside it. */
+/**
+ * Starts a proxy that passes only requests below the prefix to svc, as if other sites were on the same host.
+ */
 function startProxy(target: () => string) {
   return Bun.serve({
     port: 0,
@@ -48,7 +50,7 @@ for (const told of [true, false]) {
     const filled = await createSampleWorkspace(serving);
     await using seen = await visit(browser, url, { token: filled.token });
     const { page } = seen;
-    // Without its slash the prefix alone says nothing of where it ends.
+    // Without the trailing slash, relative addresses would not resolve below the prefix.
     if (told) {
       await page.goto(url);
       await page.getByRole("heading", { name: "Workspaces" }).waitFor();

@@ -1,4 +1,4 @@
-/** Starts a filled server and a browser for the tests of a file. */
+/** Starts a server with data and a browser for the tests of a file. */
 import { afterAll, beforeAll } from "bun:test";
 import type { Browser } from "playwright-core";
 import { createInstallation, type Installation, type Serving } from "../e2e/executable.ts";
@@ -10,14 +10,14 @@ export interface Site {
   serving: Serving;
   browser: Browser;
   filled: SampleWorkspace;
-  /** A visit by the super admin whose things are there. */
+  /** A visit by the super admin who owns the data. */
   visit: (options?: VisitOptions) => Promise<Visit>;
 }
 
 /**
  * Opens the site before the tests of the calling file, and removes it after them.
- * @returns what has its contents when the tests run
- * @param env for the server
+ * @returns an object whose fields are set while tests run
+ * @param env environment variables of the server
  */
 export function useSite(env: Record<string, string> = {}): Site {
   const site = {} as Site;

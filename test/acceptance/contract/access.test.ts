@@ -50,7 +50,7 @@ const DIFFERS: Record<string, { access: Access; why: string }> = {
   "GET /w/{}/job_u/getupdate_sse/{}": { access: "anyone", why: "jobs that nobody started are open to all" },
 };
 
-/** Access levels that are stricter where the table names none. */
+/** Access levels that are stricter where the table gives no mark. */
 const STRICTER: Partial<Record<Access, string>> = {
   superAdmin: `
 POST /users/create
@@ -142,7 +142,7 @@ const titled = implemented.map(({ row, op }) => [toLine(row), row, op] as const)
 const ROLES = ["nobody", "stranger", "operator", "member", "admin", "devops", "super admin"] as const;
 type Role = (typeof ROLES)[number];
 
-/** The statuses of the refused, in the order of the roles; 0 lets them in. */
+/** The statuses for each role, in order; 0 means access. */
 const REFUSALS: Record<Access, [number, number, number, number, number, number, number]> = {
   anyone: [0, 0, 0, 0, 0, 0, 0],
   user: [401, 0, 0, 0, 0, 0, 0],
@@ -187,7 +187,7 @@ async function devopsToken(): Promise<string> {
   return token;
 }
 
-/** With things in place of the parameters that there are not. */
+/** With placeholders instead of real path parameters. */
 const urlOf = ({ path }: Operation) =>
   path
     .replace("{workspace}", "acme")

@@ -1,4 +1,6 @@
-/** With which status, and as what, operations beyond the contract's tables answer: generated clients know no other. */
+/**
+ * Status and content type of operations that are not in the contract's tables: generated clients rely on them.
+ */
 import { expect, test } from "bun:test";
 import { operations } from "../../../src/server/features.ts";
 

@@ -1,4 +1,7 @@
-/** The operation tables of the contract, sections 4.2 to 4.9: read from its text, or from what is kept of it. */
+/**
+ * The operation tables of the contract, sections 4.2 to 4.9, from its text if available, or else from the
+ * stored copy.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,14 +14,14 @@ export interface ContractOperation {
 
 const KEPT = join(import.meta.dir, "contract-operations.txt");
 
-/** The contract itself, where this checkout stands beside it. */
+/** The contract's text, if it is beside this checkout. */
 export function contractFile(): string | undefined {
   return [process.env.SVC_CONTRACT, join(import.meta.dir, "../../../../shared/interface.txt")].find(
     (file) => file !== undefined && file !== "" && existsSync(file),
   );
 }
 
-/** The operations as they are kept, one a line: method, path, marks. */
+/** The stored copy of the operations, one per line: method, path, marks. */
 export function keptOperations(): ContractOperation[] {
   return readFileSync(KEPT, "utf8")
     .trim()

@@ -3,7 +3,7 @@ import { STORED_KINDS } from "../../../src/features/triggers/common/stored/kinds
 import type { NewJob } from "../../../src/platform/queue/tables.ts";
 import { HOUR, idOf } from "../../support/job-rows.ts";
 
-/** A moment of the rows: so many hours after the first. */
+/** Creation time of a row: the given number of hours after the first. */
 export const createdAt = (hours: number) => new Date(Date.UTC(2026, 0, 1) + hours * HOUR);
 const json = (value: unknown) => encodeURIComponent(JSON.stringify(value));
 const paged = { page: "page=2&per_page=1", per_page: "per_page=1" };
@@ -85,7 +85,7 @@ const deployed = {
   starred_only: "starred_only=true",
 };
 
-/** They do not keep who made them. */
+/** These rows have no creator. */
 const { created_by: _, ...rest } = deployed;
 
 const triggers = {
@@ -98,10 +98,10 @@ const triggers = {
 const { page: _p, per_page: _pp, order_desc: _o, all_workspaces: _a, ...searchFilters } = jobFilters;
 const { concurrency_key: _c, row_limit: _r, ...found } = searchFilters;
 const { page: _n, per_page: _s, ...exported } = audit;
-/** All that completed in the time of the rows. */
+/** Everything that completed within the time of the rows. */
 const LONG = "100000000";
 
-/** By list and parameter: a query which answers otherwise than that behind `|`, or than none. */
+/** By list and parameter: a query whose response must differ from that of the query after `|`, or from none. */
 export const CASES: Record<string, Record<string, string>> = {
   listJobs: jobFilters,
   listQueue: jobFilters,

@@ -37,7 +37,7 @@ describe("whether a user exists", () => {
     }
     expect(await exists(stranger, "stranger@example.org")).toBe(true);
     expect(await exists(root, "no@example.org")).toBe(false);
-    // An invited address is not an account.
+    // An invited address has no account.
     await expectOk(
       admin("POST", "/w/acme/workspaces/add_user", {
         email: "soon@example.org",

@@ -1,7 +1,7 @@
-/** The scope that each operation requires, written down once more and apart from the code. */
+/** The scope that each operation requires, written down independently of the code. */
 import { getRequiredScope, type Operation } from "../../../src/platform/http/operation.ts";
 
-/** The nouns of the interface's scopes. */
+/** Domains of the contract's scopes. */
 export const DOMAINS =
   `jobs scripts flows apps raw_apps variables resources schedules folders users groups workspaces acls
 audit settings workers service_logs configs oauth oidc ai inputs drafts favorites capture job_helpers concurrency_groups
@@ -10,15 +10,15 @@ mqtt_triggers amqp_triggers sqs_triggers gcp_triggers azure_triggers postgres_tr
     /\s+/,
   );
 
-/** Nouns that the interface has no scope for, and what they are. */
+/** Domains that the contract has no scope for, and what they are. */
 export const OWN_DOMAINS: Record<string, string> = {
   webhooks: "several webhooks of a workspace are an extension, which no scope of the interface is about",
   metrics: "figures for the operator, who is to give out a token for them alone",
 };
 
-/** Scope domains of paths whose first word is another. */
+/** Scope domains of paths whose first segment differs. */
 const NOUNS: Record<string, string> = {
-  // Lists of packages belong to the workspace as its settings do.
+  // Dependency lists belong to the workspace, like its settings.
   workspace_dependencies: "workspaces",
   job_metrics: "jobs",
   job_u: "jobs",
@@ -31,12 +31,12 @@ const NOUNS: Record<string, string> = {
 
 /** Scope domains of operations whose path contains none. */
 const NOUN_OF: Record<string, string> = {
-  // Existing clients ask among the apps for it; what it gives away are files.
+  // Existing clients call it below apps, but it grants access to files.
   signS3Objects: "job_helpers",
   queryResourceTypes: "resources",
 };
 
-/** Operations that any token may call, whatever it is restricted to. */
+/** Operations that every token may call, however restricted. */
 const EXEMPT: Record<string, string[]> = {
   "says nothing of what is in the instance": [
     ..."getVersion getUpToDate getLicenseId getHealth getLiveness getOpenApiYaml getReference frontDoor listScopes".split(
@@ -52,7 +52,7 @@ const EXEMPT: Record<string, string[]> = {
       " ",
     ),
     ..."oauthLoginPage oauthConnectPage chatConnectPage".split(" "),
-    // A restricted token is as good as none there: the page asks for a password.
+    // A restricted token counts as none there: the page asks for a password.
     ..."getCliLoginPage completeCliLogin getCliLoginDone".split(" "),
   ],
   "refuses restricted tokens by itself": ["refreshUserToken"],
@@ -79,7 +79,7 @@ export const EXEMPT_OPERATIONS = new Set(Object.values(EXEMPT).flat());
 
 type Action = "read" | "write" | "run";
 
-/** Actions that the method does not tell. */
+/** Actions that do not follow from the method. */
 const ACTIONS: [action: Action, why: string, names: string][] = [
   ["write", "it gives away what others are kept from", "globalUsersExport getWorkspaceEncryptionKey"],
   ["write", "it changes something, though it is a GET", "moveS3File"],

@@ -172,9 +172,9 @@ test("operations that run something require the scope to run it", async () => {
       .replace("{branch_or_iteration_n}", "0");
     const body = name === "restartFlowAtPoint" ? { step_id: "a" } : {};
     const ask = (by: Ask, at: string) => by(method, at, method === "GET" ? undefined : body);
-    // A job that a token may not see is not found by it.
+    // A job that the token may not see is reported as missing.
     const refused = async (by: Ask) => [403, 404].includes((await ask(by, url)).status);
-    // What there is not is refused as what there is: a token learns of nothing beyond its scopes.
+    // Missing items are rejected like existing ones: a token reveals nothing outside its scopes.
     const missing = url
       .replace("u/admin/", "u/admin/no")
       .replace(hash, "0".repeat(64))

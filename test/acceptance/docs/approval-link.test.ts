@@ -1,4 +1,4 @@
-/** The approval link of the README: a step sends it to a chat, and whoever opens it answers. */
+/** The README's approval link: a step sends it to a chat, and anyone who opens it can answer. */
 import { expect, test } from "bun:test";
 import { expectOk, startTestServer, until } from "../../support/harness.ts";
 import { isOffline } from "../clients/registry.ts";
@@ -26,7 +26,7 @@ test.skipIf(isOffline)(
     const id = (await expectOk(ask("POST", "/w/acme/jobs/run/f/u/admin/refund", { order: 7 }))).text;
     const { text } = await promise;
     const [, link = ""] = /^Refund order 7\? (http\S+)$/.exec(text) ?? [];
-    // The link is sent while the step runs; its result stands on the page once the flow waits.
+    // The link is sent while the step runs; the page shows its result once the flow waits.
     const page = await until(async () => {
       const text = await (await fetch(link)).text();
       return text.includes("Refund order 7?") ? text : undefined;

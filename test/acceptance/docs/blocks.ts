@@ -1,16 +1,16 @@
-/** The fenced blocks of the documents, and what their info strings say of them. */
+/** The fenced code blocks of the documents, and the marks in their info strings. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 export const ROOT = join(import.meta.dir, "../../..");
 
 /**
- * The words behind the language, which nobody sees who reads the page: `no-run` is left out, `goes-on` lasts until Ctrl-C,
- * `typed` asks on a terminal, `wmill` needs that command; anything with a dot is the file that the text is saved as.
+ * Marks after the language, which readers do not see: `no-run` is not run, `goes-on` runs until Ctrl-C, `typed`
+ * answers prompts on a terminal, `wmill` needs that command; a word with a dot is the file to save the text in.
  */
 export interface Block {
   file: string;
-  /** Of the opening fence, from 1. */
+  /** Line of the opening fence, from 1. */
   line: number;
   heading: string;
   language: string;
@@ -44,12 +44,12 @@ export function blocksOf(file: string): Block[] {
   return blocks;
 }
 
-/** Not what looks like one inside of a block: comments of shells do. */
+/** Ignores lines in code blocks that look like headings, such as shell comments. */
 export function headingsOf(page: string): string[] {
   return [...page.replace(FENCED, "").matchAll(/^#+ (.*)$/gm)].map((match) => match[1]!);
 }
 
-/** The one block of a language, or of a file's name. @throws when there is none */
+/** Returns the only block of a language, or with a file name. @throws if there is none */
 export function blockOf(file: string, wanted: string): string {
   const found = blocksOf(file).find(({ language, word }) => language === wanted || word === wanted);
   if (!found) throw new Error(`${file} has no block of ${wanted}`);

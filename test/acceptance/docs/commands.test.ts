@@ -9,14 +9,14 @@ import { installWmill } from "../clients/wmill/wmill.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { createReader, INSTALL_LIMIT_MS, type Reader } from "./reader.ts";
 
-/** By how they begin: commands that cannot be run in a test, and why. */
+/** Commands that cannot be run in a test, by their beginning, with the reason. */
 const NOT_RUN: Record<string, string> = {
   "npm install && npx bun run check": "it is the whole of the tests, this one among them",
   "sudo install": "it changes the machine, and needs systemd",
   "npx bun run build --target linux-x64\npodman build": "it needs an engine of containers",
 };
 
-/** By what they hold: what a command that lasts says once it is up. */
+/** What a long-running command prints once it is ready, by a part of the command. */
 const GOES_ON: Record<string, string> = {
   "bun run demo": "Ctrl-C stops the server",
   "svc dev": '"message": "Hello, Bob!"',
@@ -28,7 +28,7 @@ const SYSTEMD: [string, string][] = existsSync("/run/systemd/system")
   ? [["Start it with the machine", ""]]
   : [];
 
-/** By how they begin: what is asked at the terminal, and the answer. Port 0 is any that is free. */
+/** Questions at the terminal and their answers, by the beginning of the command. Port 0 is any free port. */
 const ANSWERS: Record<string, [question: string, answer: string][]> = {
   "svc init": [
     ["Data directory", ""],
@@ -42,7 +42,10 @@ const ANSWERS: Record<string, [question: string, answer: string][]> = {
   "svc login": [["Password", "correct-horse"]],
 };
 
-/** For linux-x64 and its like; what a command of the page has built. Bun's own runtime is some 100 MB of it. */
+/**
+ * Size limit of an executable for linux-x64 and similar that a command of the page built, of which Bun's
+ * runtime is 100 MB.
+ */
 const MOST_BYTES = 140_000_000;
 
 const find = <T>(table: Record<string, T>, fits: (key: string) => boolean) =>
@@ -50,7 +53,7 @@ const find = <T>(table: Record<string, T>, fits: (key: string) => boolean) =>
 
 const reader: Reader = createReader();
 const DATABASE = "postgres://svc@db.example.org/svc";
-/** Comes up while the first commands run. */
+/** Starts while the first commands run. */
 const postgres: Promise<PostgresServer> = startPostgres();
 /** The server that `svc init` left running. */
 let pid: number | undefined;
@@ -63,7 +66,7 @@ afterAll(async () => {
 
 async function end(process_id: number): Promise<void> {
   process.kill(process_id, "SIGTERM");
-  // Whoever adopted it may never ask how it ended: then its number stays, and says so.
+  // If its parent never waits for it, its process id stays, as a zombie.
   const isUp = () => {
     try {
       const stat = readFileSync(`/proc/${process_id}/stat`, "utf8");
@@ -109,7 +112,7 @@ for (const file of ["README.md", "src/REFERENCE.md"]) {
   });
 }
 
-/** Only what needs the database waits for it. */
+/** Only commands that use the database wait for it. */
 async function databaseFor(text: string): Promise<void> {
   if (!text.includes(DATABASE) || reader.here.some(([page]) => page === DATABASE)) return;
   reader.here.push([DATABASE, (await postgres).url]);

@@ -1,4 +1,4 @@
-/** The Containerfile says what an image of this project needs, in words that builders of images know. */
+/** The Containerfile contains what an image of this project needs, in instructions that image builders know. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ function faults(instructions: Instruction[]): string[] {
   if (!/^[\w./-]+:[\w.-]+$/.test(base) || base.endsWith(":latest")) found.push("the base is not one version");
   if (!/^[1-9]\d*:[1-9]\d*$/.test(last("USER") ?? "")) found.push("it runs as root, or as nobody's number");
   for (const word of ["ENTRYPOINT", "CMD"]) {
-    // In the shell's form, the shell is process 1 and hands no signal on.
+    // In shell form, the shell is process 1 and forwards no signals.
     if (!/^\[("[^"]+"(, )?)+\]$/.test(last(word) ?? "")) found.push(`${word} is not in exec form`);
   }
   for (const { word, rest } of instructions) {

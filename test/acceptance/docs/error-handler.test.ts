@@ -1,4 +1,4 @@
-/** The error handler of the README: it reports a failure to the address of a chat. */
+/** The README's error handler reports a failure to a chat's webhook. */
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer } from "../../support/harness.ts";
 import { blockOf } from "./blocks.ts";

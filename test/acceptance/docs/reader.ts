@@ -1,4 +1,4 @@
-/** Somebody who follows a page at a terminal, block by block, in a fresh copy of the project. */
+/** A reader who follows a page at a terminal, block by block, in a fresh copy of the project. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startSession } from "../../cli/session.ts";
@@ -12,7 +12,10 @@ export interface Reader extends Disposable {
   /** Replacements of addresses and folders on the page by those of the test. */
   here: [page: string, here: string][];
   save: (name: string, text: string) => void;
-  /** Runs commands one after the other until one fails; variables and the folder are those the block before left. */
+  /**
+   * Runs commands one after the other until one fails, with the variables and folder that the previous block
+   * left.
+   */
   run: (commands: string, cwd?: string) => Promise<{ code: number; out: string; err: string }>;
   /** Runs commands at a terminal and answers their questions in order. @returns the output */
   type: (commands: string, answers: [question: string, answer: string][]) => Promise<string>;
@@ -24,7 +27,7 @@ export interface Reader extends Disposable {
 const CLONED = ["package.json", "package-lock.json", ".npmrc", "tsconfig.json", "src", "cli"];
 
 export function createReader(): Reader {
-  // On the disk, even where other temporary files are kept in memory: packages can be linked within a disk only.
+  // On a disk, even if temporary files are in memory, because packages can only be linked within a file system.
   const root = mkdtempSync("/tmp/svc-docs-");
   const [folder, home, state] = [join(root, "svc"), join(root, "home"), join(root, "state")];
   for (const made of [folder, home, join(root, "safe")]) mkdirSync(made);
@@ -67,7 +70,7 @@ export function createReader(): Reader {
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",
-        // A group of processes of its own, to which a terminal would say Ctrl-C.
+        // A process group of its own, to which a terminal would send Ctrl-C.
         detached: true,
       });
       const said = [child.stdout, child.stderr].map((stream) => gather(stream));
@@ -96,7 +99,7 @@ export function createReader(): Reader {
     return {
       PATH: process.env.PATH ?? "",
       HOME: home,
-      // Of what is started here no two may want one port.
+      // Programs that are started here must not use the same port.
       SVC_PORT: "0",
       npm_config_audit: "false",
       npm_config_fund: "false",
@@ -106,7 +109,7 @@ export function createReader(): Reader {
   }
 
   let count = 0;
-  /** @returns the file of a shell script that goes on where the last one stopped that was kept */
+  /** @returns the file of a shell script that continues where the last kept one stopped */
   function script(commands: string, isKept = true): string {
     const file = join(root, `block-${++count}.sh`);
     const told = reader.here.reduce((text, [page, here]) => text.replaceAll(page, here), commands);
@@ -119,7 +122,7 @@ export function createReader(): Reader {
 /** Some commands install packages first, which takes a minute on a slow machine. */
 export const INSTALL_LIMIT_MS = 150_000;
 
-/** Every variable is exported, so that the next block has it. */
+/** Exports every variable to the next block. */
 const BEFORE = (state: string) => `set -a
 [ ! -f '${state}' ] || . '${state}'
 set -eo pipefail`;
@@ -127,13 +130,13 @@ set -eo pipefail`;
 const AFTER = (state: string) =>
   `trap 'code=$?; export -p | grep -vE " (PWD|OLDPWD|SHLVL)=" > ${state}; exit $code' EXIT`;
 
-/** Links take no time and no room; where folders are on two disks the packages are copied. */
+/** Links take no time and space; across file systems the packages are copied. */
 function linkPackages(from: string, to: string): void {
   if (Bun.spawnSync(["cp", "-al", from, to], { stderr: "ignore" }).exitCode !== 0) {
     rmSync(to, { recursive: true, force: true });
     cpSync(from, to, { recursive: true, verbatimSymlinks: true });
   }
-  // npm writes this one anew; the original must stay as it is.
+  // npm rewrites this file; the original must not change.
   const list = join(to, ".package-lock.json");
   if (!existsSync(list)) return;
   rmSync(list);
@@ -149,7 +152,7 @@ function gather(stream: ReadableStream<Uint8Array>): { text: string } {
   return said;
 }
 
-/** @returns whether there was a process of the group */
+/** @returns whether the group had a process */
 function signal(group: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-group, name);

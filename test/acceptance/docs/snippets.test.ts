@@ -1,5 +1,6 @@
 /**
- * Configuration in the README for other programs (systemd, proxies), and its statements about the project.
+ * Configuration files in the README for other programs (systemd, proxies), and its statements about the
+ * project.
  */
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -15,7 +16,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const page = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const { host, port } = loadConfig({}, {});
 
-/** Runs a checker where there is one. @returns what it says, or nothing when it has no complaint */
+/** Runs a checker if it is installed. @returns its complaints, or nothing */
 function complaints(command: string[]): string {
   const [name, ...words] = command;
   const found = Bun.which(name!, { PATH: `${process.env.PATH}:/usr/sbin:/sbin` });
@@ -58,7 +59,7 @@ describe("the unit for systemd", () => {
 
   test("is valid for systemd", async () => {
     const file = join(folder, "svc.service");
-    // The checker looks for the program.
+    // The checker requires that the program exists.
     await Bun.write(file, unit.replace("/usr/local/bin/svc", process.execPath));
     expect(complaints(["systemd-analyze", "verify", file])).toBe("");
   });
@@ -98,7 +99,7 @@ describe("proxy configurations", () => {
       Bun.spawnSync(["openssl", ...options.split(" "), "-keyout", key, "-out", certificate]);
       const server = nginx.replace(/\/\S+fullchain\.pem/, certificate).replace(/\/\S+privkey\.pem/, key);
       const [file, caddyfile] = [join(folder, "nginx.conf"), join(folder, "Caddyfile")];
-      // Where it would write otherwise belongs to the system.
+      // By default it would write to folders of the system.
       const bodies = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
       const folders = bodies.map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
       const logs = `pid ${folder}/nginx.pid;\nerror_log stderr;\n`;
@@ -148,7 +149,7 @@ function leads(file: string, link: string): boolean {
   return anchor === undefined || headingsOf(page(target)).map(slug).includes(anchor);
 }
 
-/** As pages of repositories name their headings. */
+/** Converts a heading to its anchor, as repository pages do. */
 function slug(heading: string): string {
   return heading
     .toLowerCase()

@@ -65,7 +65,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
       import isOdd from "is-odd@3.0.1";
       export const main = () => [isOdd(3), existsSync("/"), process.env.FOREIGN ?? null];`,
     );
-    // The data directory is where it is by default: below that folder.
+    // The data directory is the default one, below that folder.
     const env = { SVC_DATA_DIR: "" };
     const ran = await svc(["run", "./job.ts"], { env });
     expect([ran.code, JSON.parse(ran.out)]).toEqual([0, [true, true, null]]);
@@ -142,10 +142,10 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     const server = await made.serve();
     expect(statSync(join(made.data_dir, "instance.key")).mode & 0o777).toBe(0o600);
     expect(statSync(join(made.data_dir, "svc.sock")).mode & 0o777).toBe(0o600);
-    // Package clients fill these, and would create them readable for others.
+    // Package clients write these folders, and would create them readable for others.
     for (const name of ["cache", "install"])
       expect(statSync(join(made.data_dir, "runner", name)).mode & 0o777).toBe(0o700);
-    // As root it is passed through by scripts, which have ids of their own, and listed by nobody.
+    // As root, scripts with their own user ids pass through it, and nobody can list it.
     expect(statSync(made.data_dir).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o710 : 0o700);
     process.kill(server.pid, "SIGTERM");
     await server.process.exited;
@@ -215,7 +215,7 @@ describe("no process outlives its job", () => {
   const escaping = (mark: string) => `
     import { spawn } from "node:child_process";
     export async function main(how: string) {
-      // Two forks and a session of its own, with an empty environment.
+      // Two forks and a new session, with an empty environment.
       spawn("sh", ["-c", "env -i setsid sh -c 'sleep 300.${mark} & sleep 300.${mark}' & exit 0"], { stdio: "ignore" });
       await Bun.sleep(300);
       if (how === "hang") await Bun.sleep(60_000);

@@ -1,4 +1,4 @@
-/** The build for machines that are named: this one, which runs it, and those whose files can only be looked at. */
+/** Builds for named machines: this one, which runs it, and others, whose files are only inspected. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,7 +58,7 @@ async function machineOf(path: string): Promise<string> {
   return "unknown";
 }
 
-// The runtimes of other machines come from the registry, as packages do.
+// The runtimes for other machines come from the package registry.
 test
   .skipIf(isOffline)
   .each([

@@ -1,4 +1,4 @@
-/** Starts the compiled executable, alone in a folder of its own, with nothing on the PATH but the system's. */
+/** Starts the compiled executable, alone in a folder, with only the system's programs on the PATH. */
 import { chmodSync, copyFileSync, linkSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,14 +25,18 @@ export interface Serving {
   setup_url: string | undefined;
   pid: number;
   process: Subprocess;
-  /** As the machine's operator. @throws when it is refused */
+  /** As the local admin. @throws if it is rejected */
   operator: (path: string, body: unknown) => Promise<string>;
 }
 
-/** @param has_own_executable whether tests may change its owner and rights: usually all places share one file */
+/**
+ * @param has_own_executable whether tests may change its owner and mode: usually all installations share one
+ * file
+ */
 export function createInstallation({ has_own_executable = false } = {}): Installation {
   const folder = mkdtempSync(join(tmpdir(), "svc-e2e-"));
-  // As executables and data directories usually are: others get there, and no further than the server lets them.
+  // The usual modes of executables and data directories: others can reach them, and what is inside is the
+  // server's to protect.
   chmodSync(folder, 0o755);
   const executable = join(folder, "svc");
   if (has_own_executable) copyFileSync(BUILT, executable);
@@ -41,7 +45,7 @@ export function createInstallation({ has_own_executable = false } = {}): Install
   const environment = { PATH: "/usr/bin:/bin", HOME: folder, SVC_DATA_DIR: data_dir, SVC_LOG_LEVEL: "error" };
   const servers: { pid: number; process: Subprocess }[] = [];
   let database: Promise<{ url: string }> | undefined;
-  /** Below `bun run test:postgres` each place has a database of its own there, which ends with the run. */
+  /** With `bun run test:postgres`, each installation has its own database, which is dropped after the run. */
   const databaseEnvironment = async (): Promise<Record<string, string>> => {
     const postgres = process.env.DATABASE_URL;
     if (!postgres) return {};
@@ -92,7 +96,7 @@ export function createInstallation({ has_own_executable = false } = {}): Install
       return { url, setup_url, pid, process: child, operator };
     },
     remove() {
-      // Those of tests that failed half way.
+      // Servers of tests that failed midway.
       for (const { pid, process: started } of servers) {
         if (started.exitCode === null && started.signalCode === null) process.kill(pid, "SIGKILL");
       }
@@ -101,7 +105,7 @@ export function createInstallation({ has_own_executable = false } = {}): Install
   };
 }
 
-/** Links a file, which takes no room, or copies it to another disk. */
+/** Links a file, or copies it to another file system. */
 function shareFile(from: string, to: string): void {
   try {
     linkSync(from, to);
@@ -110,7 +114,7 @@ function shareFile(from: string, to: string): void {
   }
 }
 
-/** A user, a workspace `acme` and a token. */
+/** Creates a user, a workspace `acme` and a token. */
 export async function setUp(server: Serving): Promise<string> {
   await server.operator("/users/create", {
     email: "ann@example.org",

@@ -1,4 +1,7 @@
-/** The files of a release, for this machine: installed from a server, and as a Debian package into a root of its own. */
+/**
+ * The files of a release for this machine: installed from a server, and as a Debian package into a separate
+ * root.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +14,7 @@ const outdir = join(work, "release");
 const isHere = process.platform === "linux" && existsSync("/usr/bin/dpkg-deb");
 const target = `linux-${process.arch}`;
 let server: ReturnType<typeof Bun.serve> | undefined;
-/** Bytes that are served in place of those of the executable. */
+/** Bytes served instead of the executable's. */
 let tampered: string | undefined;
 
 async function run(words: string[], env: Record<string, string> = {}) {
@@ -26,8 +29,8 @@ async function run(words: string[], env: Record<string, string> = {}) {
 }
 
 /**
- * A root in which dpkg installs for real: this machine's files with a layer above them that takes all changes, in a
- * mount namespace that ends with the script. Arguments: a folder, and what to do once the root is there.
+ * A root in which dpkg really installs: this machine's files below an overlay that receives all changes, in a
+ * mount namespace that ends with the script. Arguments: a folder, and the commands to run in the root.
  */
 const IN_A_ROOT = `set -e
 mkdir -p "$1/layer" "$1/root"
@@ -39,7 +42,7 @@ mount --rbind /dev "$1/root/dev"
 chroot "$1/root" sh -ec "$2"`;
 const inRoot = (commands: string) =>
   run(["unshare", "--mount", "sh", "-c", IN_A_ROOT, "sh", join(work, "chroot"), commands]);
-/** Mounting is root's, and some containers have no overlays. */
+/** Only root may mount, and some containers have no overlay file system. */
 const hasRoots = isHere && process.getuid!() === 0 && (await inRoot("true")).code === 0;
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ export interface ScriptClient {
   run: <T>(name: string, args?: object, query?: string) => Promise<T>;
   /** Paths are below /api/w/acme. */
   ask: (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>;
-  /** A number that was not told before. */
+  /** A new number for each call. */
   count: () => number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Every secret there is, used wherever it can be, on a server that logs all it can: afterwards it stands in no file, no
- * line of the log, no list and no backup.
+ * Every secret, used everywhere it can be, on a server that logs as much as possible: afterwards it is in no
+ * file, log line, list or backup.
  */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -50,7 +50,7 @@ test("no secret of the server is in its files, log, lists or backups", async () 
   const ask = (method: string, path: string, body?: unknown) => call(url, session, method, path, body);
   const w = (method: string, path: string, body?: unknown) => ask(method, `/w/acme${path}`, body);
 
-  // The instance's own.
+  // Secrets of the instance.
   const client = secretOf("client");
   const back = ["user/login_callback/house", "oauth/callback/house"].map((path) => `${url}/${path}`);
   await using idp = await startIdentityProvider(back, client);
@@ -74,7 +74,7 @@ test("no secret of the server is in its files, log, lists or backups", async () 
     { webhook_url: `http://127.0.0.1:1/${hook}` },
   ]).catch((error) => shown.push(String(error)));
 
-  // The workspace's.
+  // Secrets of the workspace.
   const variable = secretOf("variable");
   const sealed = secretOf("sealed");
   const secret = (path: string, value: string, more: object = {}) =>
@@ -89,7 +89,7 @@ test("no secret of the server is in its files, log, lists or backups", async () 
     await w("POST", "/webhooks/create", { url: "http://127.0.0.1:1/receiver", description: "", types: null }),
   ) as { secret: string };
 
-  // An account elsewhere, whose token is refreshed.
+  // An account at a provider, whose token is refreshed.
   idp.lifetime_s = 1;
   const browser = new Browser();
   browser.cookies.set(new URL(url).host, new Map([["token", session]]));
@@ -110,7 +110,8 @@ test("no secret of the server is in its files, log, lists or backups", async () 
     return value === access_token ? undefined : (value as string);
   }, "another token");
 
-  // All of it in jobs that print it and fail with it, by a run, a schedule's arguments, a flow and an app.
+  // All of them in jobs that print them and fail with them: by a run, a schedule's arguments, a flow and an
+  // app.
   const schema = { properties: { typed: { type: "string", format: "password" } } };
   const content = `export const main = (x: any, y: any, z: any, typed: any, token: any) => {
     console.log(x, y, z, typed, token);
@@ -175,7 +176,7 @@ test("no secret of the server is in its files, log, lists or backups", async () 
   const { out, err } = await going.ended();
 
   const everything = [...shown, ...stored, ...readFiles(place.data_dir), out, err].join("\n");
-  // What was looked through is what it should be.
+  // The searched files contain what they should.
   for (const there of ["u/ann/secret", "variables.decrypt_secret", '"msg":"request"', "*****"]) {
     expect(everything.includes(there)).toBe(true);
   }

@@ -41,7 +41,7 @@ const ask = async (method: string, path: string, body?: unknown) => {
 test("a long stream that nobody reads is not kept in memory", async () => {
   const line = `${"a stream whose reader sleeps ".repeat(30)}\n`;
   const lines = Math.ceil((STREAM_MB * MB) / line.length);
-  // Held before its end, since the result is one text again.
+  // Limited by its end, when the result becomes one text.
   const content = `export async function* main() {
     for (let i = 0; i < ${lines}; i++) { yield ${JSON.stringify(line)}; if (i % 100 === 0) await Bun.sleep(0) }
     await Bun.sleep(60_000);
@@ -56,7 +56,7 @@ test("a long stream that nobody reads is not kept in memory", async () => {
     most = Math.max(most, residentMb());
     const last = lines * line.length - 1;
     const text = await ask("GET", `/jobs_u/getupdate/${id}?stream_offset=${last}&running=true`);
-    // The reader's request may still be on its way.
+    // The reader's request may still be under way.
     if (text.startsWith("Not found")) return undefined;
     const update = JSON.parse(text);
     return update.new_result_stream === "\n" ? true : undefined;

@@ -1,4 +1,6 @@
-/** The servers that walls are tried on: of root and of a user, with Landlock and without, and in bubblewrap. */
+/**
+ * Servers on which the sandbox is tested: of root and of a user, with and without Landlock, and in bubblewrap.
+ */
 import { chownSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { detectSandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
@@ -8,7 +10,7 @@ import { clientOf, type ScriptClient } from "./scripts.ts";
 export interface Variant {
   name: string;
   isRoot: boolean;
-  /** Scripts run under user ids of their own, or see nothing but their own mounts. */
+  /** Scripts have their own user ids, or see only their own mounts. */
   keepsModes: boolean;
   env: Record<string, string>;
   under: string[];
@@ -50,7 +52,7 @@ export function variants(): Variant[] {
   return found;
 }
 
-/** Without any walls. */
+/** Returns the ways to run it without a sandbox. */
 export function listUnsandboxedVariants(): Variant[] {
   const env = { SVC_SANDBOX: "off" };
   return variants()
@@ -63,7 +65,7 @@ export function listUnsandboxedVariants(): Variant[] {
     }));
 }
 
-/** A place whose files belong to whom the server runs as. */
+/** Creates an installation whose files belong to the server's user. */
 export function createVariantPlace({ under }: Pick<Variant, "under">): Installation {
   const place = createInstallation({ has_own_executable: true });
   if (under.includes("setpriv"))
@@ -75,7 +77,7 @@ export interface Started {
   place: Installation;
   server: Serving;
   scripts: ScriptClient;
-  /** Ends the server in this way, and starts it again. */
+  /** Ends the server with the signal, and starts it again. */
   again(signal?: NodeJS.Signals): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ const run = (path: string, args: unknown = {}, query = "") =>
 
 let deployed = 0;
 
-/** Runs code to its end. @returns the synchronous answer, the job as it is stored, and its whole log */
+/** Runs code to its end. @returns the synchronous response, the stored job, and its whole log */
 async function runToEnd(content: string, more: object = {}) {
   const path = `u/admin/bad_${++deployed}`;
   await deploy(ask, "acme", path, content, more);

@@ -1,4 +1,4 @@
-/** A clock that is set while a server runs: nothing sleeps through it, and no duration is wrong for it. */
+/** The clock is set while a server runs: no timer oversleeps, and no duration is wrong. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,15 +19,15 @@ import {
 } from "../../support/harness.ts";
 
 setDefaultTimeout(90_000);
-/** Servers of a PostgreSQL go by its clock: test/database/clock.test.ts. */
+/** Servers on PostgreSQL use its clock: test/database/clock.test.ts. */
 const own = test.skipIf(!!process.env.DATABASE_URL);
 const HOUR_MS = 3_600_000;
-/** On top of the longest timer: what a busy machine takes. */
+/** Allowance for a busy machine, beyond the longest timer. */
 const SLACK_MS = 10_000;
 
 const RealDate = Date;
 
-/** Sets the clock of this process, which then goes on. */
+/** Sets this process's clock, which continues from there. */
 function setClock(by_ms: number): void {
   class MovedDate extends RealDate {
     constructor(...given: unknown[]) {
@@ -118,7 +118,7 @@ own("set back: delays, schedules and sleeping flows do not wait for the time to 
   expect(await ended(ask, sleeping)).toMatchObject({ success: true });
   expect(performance.now() - set).toBeLessThan(MAX_TIMER_MS + SLACK_MS);
 
-  // What was asked for at a moment of the clock on the wall waits for that.
+  // A job scheduled for a time of day waits for that time.
   const [row] = await app.db.read.select().from(jobs).where(eq(jobs.id, planned));
   expect(row).toMatchObject({ state: "queued", scheduled_for: new Date(at) });
 
@@ -157,7 +157,7 @@ test("retries become due earlier by as much as the clock was set back, on either
     await tx.insert(handlerCalls).values({ ...call, created_at: in2h, next_at: in2h });
     await tx.insert(webhookDeliveries).values({ ...delivery, next_at: in2h });
   });
-  // The database is away when the first of each is written.
+  // The database is unavailable for the first write of each.
   const { write } = app.db;
   let refused = 0;
   app.db.write = (work, how) =>

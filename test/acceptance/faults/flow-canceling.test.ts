@@ -1,4 +1,4 @@
-/** Flows that are canceled or removed: whatever runs in them ends too. */
+/** Flows that are canceled or removed: all their running jobs end. */
 import { describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { flowFrames, flowItems } from "../../../src/features/code/flows/tables.ts";

@@ -1,4 +1,4 @@
-/** A server, flows of a few steps that wait where a test wants, and what becomes of their jobs. */
+/** A server, flows of a few steps that wait when a test wants, and the outcomes of their jobs. */
 import { afterAll, beforeAll } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -35,7 +35,7 @@ export const createSquareStep = (id: string) =>
 export const SQUARE_STEP = createSquareStep("i");
 export const listNumbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** A step that runs until a file is there. */
+/** A step that waits for a file. */
 export const gate = (id: string) =>
   script(
     id,

@@ -1,4 +1,4 @@
-/** Flows that are canceled, interrupted, limited or get in each other's way. */
+/** Flows that are canceled, interrupted, limited or in conflict with each other. */
 import { describe, expect, test } from "bun:test";
 import { expectOk, until } from "../../support/harness.ts";
 import {
@@ -59,7 +59,7 @@ describe("loops of steps without a process", () => {
   }, 30_000);
 });
 
-/** Of a failed loop the first error in its list. */
+/** Returns the first error in the result of a failed loop. */
 function errorIn(result: any): any {
   return Array.isArray(result) ? errorIn(result.find(Boolean)) : result.error;
 }

@@ -26,7 +26,7 @@ import {
 
 setUpFlowLife();
 
-/** A data directory, and on PostgreSQL a database, that outlives a server. */
+/** A data directory, and on PostgreSQL a database, that is kept between servers. */
 async function lasting() {
   const data_dir = createTemporaryFolder("svc-flow-life-");
   const database = process.env.DATABASE_URL

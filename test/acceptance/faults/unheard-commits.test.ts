@@ -1,4 +1,4 @@
-/** Commits whose confirmation was lost, and workers that lost their job, do not block later work. */
+/** Lost confirmations of commits, and workers that lost their job, do not block later work. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobLogs, jobs } from "../../../src/platform/queue/tables.ts";
@@ -17,7 +17,7 @@ let ask: Ask;
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask } = await server.workspace());
-  // Longer than what a job says waits for the database.
+  // Longer than the output waits for the database.
   const code =
     "export async function main() { await Bun.sleep(1_000); console.log('said'); await Bun.sleep(1_500); return 1; }";
   await deploy(ask, "acme", "u/admin/says", code);

@@ -1,4 +1,4 @@
-/** Scripts that use something of Deno: run by Deno where it is on the PATH, as TypeScript with the packages of npm. */
+/** Scripts that use the global `Deno`: run by Deno if it is on the PATH, with npm packages. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
 import { type NpmRegistry, startNpmRegistry } from "../../support/peers/packages/npm-registry.ts";

@@ -1,5 +1,5 @@
 /**
- * Files left by Python package clients are read with the server's rights, although code of packages may have
+ * Files written by Python package clients are read with the server's rights, although package code may have
  * written them.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
@@ -9,7 +9,7 @@ import { type Ask, deploy, startTestServer, type TestServer, until } from "../..
 import { installClients } from "../../support/peers/packages/package-clients.ts";
 
 const path_before = process.env.PATH;
-/** Does what the one requirement says. */
+/** Executes the code in the only requirement. */
 const clients = installClients({
   uv: `#!/bin/sh
 [ "$1 $2" = "pip compile" ] || exit 0

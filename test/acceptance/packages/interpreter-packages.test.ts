@@ -1,4 +1,4 @@
-/** Packages of PHP and Ruby scripts: locked at deploy and installed once per lock, from sources that are named. */
+/** Packages of PHP and Ruby scripts: locked at deploy and installed once per lock, from named sources. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -196,7 +196,7 @@ function main(string $name = 'nobody') {
   );
 });
 
-/** Composer, as far as these tests go: its lock says what it has seen. */
+/** A minimal Composer: its lock contains what it received. */
 const COMPOSER = `<?php
 $read = fn($path) => is_string($path) ? @file_get_contents($path) : null;
 if ($argv[1] === 'update') {

@@ -1,4 +1,7 @@
-/** Languages whose program is on the machine: signature, arguments, results, errors, walls. Without it a word is said. */
+/**
+ * Languages whose program is installed on the machine: signature, arguments, results, errors, sandbox. Without
+ * the program, the error says so.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,16 +26,16 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 interface Case {
-  /** Has the parameters `name` (a text), `times` (an integer) and `tags` (a list), and gives them back. */
+  /** Has the parameters `name` (a text), `times` (an integer) and `tags` (a list), and returns them. */
   echo: string;
   required: string[];
   /** Fails with "no luck". */
   fails: string;
-  /** Does not parse. */
+  /** Has a syntax error. */
   broken: string;
   /** Tries to read the file at `path`. */
   reads: string;
-  /** Needs something of a package index, which the error names; absent where packages are installed. */
+  /** Needs a package, which the error names; absent for languages whose packages are installed. */
   packaged?: [content: string, name: string];
 }
 

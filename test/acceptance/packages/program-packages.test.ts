@@ -1,4 +1,7 @@
-/** Packages of Go and Rust scripts: locked at deploy, compiled in once per version, from sources that the operator names. */
+/**
+ * Packages of Go and Rust scripts: locked at deploy, compiled in once per version, from sources that the
+ * operator configures.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -111,7 +114,7 @@ func main(name string) (string, error) {
   );
 });
 
-/** Crates of the distribution, as Debian's packages of them install them. */
+/** The distribution's crates, where Debian's packages install them. */
 const SYSTEM_CRATES = "/usr/share/cargo/registry";
 const hasSerde =
   Boolean(Bun.which("cargo")) &&

@@ -1,4 +1,4 @@
-/** Packages of Python scripts: found at deploy, locked, installed once, by the real pip from a local index. */
+/** Packages of Python scripts: resolved at deploy, locked, installed once, by the real pip from a local index. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -269,7 +269,7 @@ def main():
   expect(await run("u/admin/owners")).toEqual([true, [process.geteuid!()], []]);
 });
 
-/** uv, as far as the test goes: its package says what it has seen. */
+/** A minimal uv: its package contains what it received. */
 const UV = `#!/bin/sh
 case "$2" in
   compile) echo "seen==1.0" > requirements.txt ;;

@@ -1,4 +1,4 @@
-/** Python packages from folders of the server: of wheels, and of indexes. */
+/** Python packages from folders on the server: of wheels, and of indexes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -10,7 +10,7 @@ export interface Status {
   lock_error_logs?: string;
 }
 
-/** Deploys, and waits until it is known whether it can run. */
+/** Deploys a script, and waits until its dependencies are resolved or failed. */
 export async function deploy(
   path: string,
   content: string,

@@ -1,4 +1,4 @@
-/** Scripts that import scripts: pinned when they are deployed, locked again when what they import is. */
+/** Scripts that import scripts: pinned at deploy, locked again when an imported script is deployed. */
 import { describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { completeLock } from "../../../src/features/code/scripts/imports/locking.ts";
@@ -111,7 +111,7 @@ describe("an import", () => {
   });
 
   test("repairs importers whose packages could not be resolved, and those with another missing import", async () => {
-    // A registry that answers nothing but errors.
+    // A registry that answers every request with an error.
     using registry = Bun.serve({ port: 0, fetch: () => new Response("gone", { status: 404 }) });
     const set = (value: string | null) =>
       server.operator("POST", "/settings/global/npm_config_registry", { value });
@@ -185,7 +185,7 @@ describe("an import", () => {
     });
     const pinned = await ask("POST", `/w/acme/jobs/run_wait_result/h/${first.hash}`, {});
     expect(pinned.json()).toBe(5);
-    // Whoever deploys from the version that they have seen is not told that somebody came between.
+    // Deploying over the version that the client knows does not report a conflict.
     await deploy(
       "f/app/bill",
       'import { total } from "/f/lib/total";\nexport const main = () => total(6);',

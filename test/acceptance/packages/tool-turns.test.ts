@@ -1,4 +1,4 @@
-/** Slow compilations and slow package indexes: other scripts are compiled, locked and run meanwhile. */
+/** Slow compilations and package indexes do not delay compiling, locking and running other scripts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
 import {
@@ -15,7 +15,7 @@ import { type NpmRegistry, startNpmRegistry } from "../../support/peers/packages
 /** Compilers take long, and the first build compiles the standard library. */
 const SLOW_MS = 180_000;
 const CORES = Math.max(2, availableParallelism());
-/** More than a server runs jobs at once, with those that it claims ahead. */
+/** More than the number of jobs that a server runs at once and claims ahead. */
 const HELD_PACKAGES = 30;
 
 let server: TestServer;
@@ -26,7 +26,7 @@ let registry: NpmRegistry;
 const asked = new Map<string, number>();
 const sources = Promise.withResolvers<void>();
 const answers = Promise.withResolvers<void>();
-/** Packages whose request waits for its answer. */
+/** Packages whose request is not answered yet. */
 const pending = new Set<string>();
 let most_pending = 0;
 const before = { ...process.env };
@@ -42,7 +42,7 @@ beforeAll(async () => {
   }));
   proxy = startGoProxy(modules, async (path) => {
     asked.set(path, (asked.get(path) ?? 0) + 1);
-    // The first is of the lock, the second of the compilation.
+    // The first request is for the lock, the second for the compilation.
     if (asked.get(path)! > 1) await sources.promise;
   });
   const packages = numbers(HELD_PACKAGES).map((at) => ({

@@ -1,4 +1,4 @@
-/** Flows with very many frames, and frames that nothing can be made of: neither holds up the others. */
+/** Flows with very many frames, and frames that cannot be processed, do not delay each other. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -58,7 +58,7 @@ const loop = (id: string, count: number, modules: object[]) => ({
     modules,
   },
 });
-/** As many frames, each of which sleeps. */
+/** The given number of frames, each of which sleeps. */
 const wide = (outer: number, inner: number) => [loop("l", outer, [loop("m", inner, sleeps(600))])];
 
 const start = async (modules: object[]) =>
@@ -126,7 +126,7 @@ test("due frames of one run are woken together", async () => {
 }, 60_000);
 
 test("a sleeping flow continues while many frames wait for their turn", async () => {
-  // More of them than are looked at at once. What each takes is a time, not work: minutes for all on any machine.
+  // More frames than are processed at once. Each takes a fixed time: minutes in total on any machine.
   const takes = { expr: "(() => { const end = Date.now() + 25; while (Date.now() < end); return false })()" };
   const modules = [{ id: "b", value: { type: "identity" }, skip_if: takes }, identity];
   const ids = await Promise.all(Array.from({ length: 5 }, () => start([loop("m", 1_000, modules)])));

@@ -1,4 +1,4 @@
-/** Files go through the server piece by piece: a large one costs it no more memory than a small one. */
+/** Files are streamed through the server: a large one takes no more memory than a small one. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { type Bucket, startBucket } from "../../support/peers/bucket.ts";
 
 const MB = 1_000_000;
 const FILE_MB = 300;
-/** Largest additional memory for a file: a few of its parts, and garbage not yet collected. */
+/** Largest additional memory for a file: a few of its parts, and uncollected garbage. */
 const MAX_MORE_MB = 150;
 
 let server: Subprocess<"ignore", "pipe", "pipe">;
@@ -23,13 +23,13 @@ const ok = async (response: Response) => {
   if (!response.ok) throw new Error(`${response.url}: ${response.status} ${await response.text()}`);
   return response;
 };
-/** As the machine's operator. */
+/** As the local admin. */
 const send = async (path: string, body: string | ReadableStream) => {
   const init = { method: "POST", body, unix: join(data_dir, "svc.sock") };
   return (await ok(await fetch(`http://localhost/api${path}`, init))).text();
 };
 const post = (path: string, body: unknown) => send(path, JSON.stringify(body));
-/** Through the network. */
+/** Over the network. */
 const call = async (path: string, init: RequestInit = {}) => {
   const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${token}` };
   return ok(await fetch(`${url}/api${path}`, { ...init, headers }));
@@ -83,14 +83,14 @@ const peakMb = () =>
 
 /** Returns the peak of additional memory of the server during the work, in MB. */
 async function costOf(work: () => Promise<unknown>): Promise<number> {
-  // Forgets the highest value so far.
+  // Resets the recorded peak.
   writeFileSync(`/proc/${server.pid}/clear_refs`, "5");
   const before = peakMb();
   await work();
   return peakMb() - before;
 }
 
-/** A body that is made as it is sent. */
+/** A body that is generated while it is sent. */
 function large(before = "", after = ""): ReadableStream {
   const pieces = async function* () {
     yield Buffer.from(before);

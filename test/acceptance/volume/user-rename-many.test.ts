@@ -1,4 +1,4 @@
-/** A person to whom much belongs gets another name: in many transactions, between which others are served. */
+/** A user who owns many items is renamed in many transactions, between which others are served. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,12 +21,12 @@ import {
 import { completedRow, idOf, QUEUED } from "../../support/job-rows.ts";
 import { SVC_SECRET_KEY } from "../../support/two-servers.ts";
 
-/** More than one transaction takes. */
+/** More rows than one transaction changes. */
 const MANY = 2_500;
 const RENAME = ["POST", "/users/rename/ann@example.org", { new_username: "anna" }] as const;
 
 let place: { data_dir: string; database_url?: string; secret_key?: string };
-/** So that the next server soon takes over what a killed one has left. */
+/** The next server soon takes over the leases of a killed one. */
 const SHORT_LEASE = { lease_s: 3 };
 let dropDatabase: (() => Promise<void>) | undefined;
 
@@ -43,7 +43,7 @@ afterEach(async () => {
   await dropDatabase?.();
 });
 
-/** Ann's script, which reads one of her variables, many variables that refer to nothing, and many queued runs. */
+/** Ann's script, which reads one of her variables, many variables without references, and many queued jobs. */
 async function furnish(server: TestServer) {
   await server.workspace();
   const ann = await server.member("acme", "ann");

@@ -38,7 +38,7 @@ try {
   place.remove();
 }
 
-/** Calls with a visit of its own: what one page leaves in the browser is not counted to the next. */
+/** Runs the work in a separate visit, so that memory of one page does not count for the next. */
 async function onPage(
   filled: SampleWorkspace,
   work: (seen: Visit, filled: SampleWorkspace) => Promise<void>,
@@ -48,7 +48,7 @@ async function onPage(
   await work(seen, filled);
 }
 
-/** Waits until a page that shows what it is for has done all that was to do, and answers at once. */
+/** Waits until a page shows its content, is idle, and responds at once. */
 async function usable(page: Page): Promise<void> {
   await page.evaluate("new Promise((done) => requestIdleCallback(() => done()))");
 }
@@ -175,7 +175,7 @@ async function liveRuns(seen: Visit, filled: SampleWorkspace): Promise<void> {
   await seen.open("w/acme/runs");
   await page.getByRole("link", { name: "u/ann/hello" }).first().waitFor();
   let count = 0;
-  // Collects first: nodes that nothing holds on to are not counted.
+  // Collects garbage first, so that unreferenced nodes do not count.
   const report = async (minute: number) =>
     console.log(
       `Runs, open for ${minute.toFixed(1).replace(".0", "")} min of ${count} runs: ` +

@@ -1,18 +1,18 @@
 /**
  * Largest delay that hostile requests or results cause for a small concurrent call, and the memory they take.
- * Each attack is bounded; all of them take about two minutes.
+ * Each attack is bounded; together they take about two minutes.
  *
- *   bun test/bench/jobs/hostile.ts [part of a name]      by itself, after `bun run build`
+ *     bun test/bench/jobs/hostile.ts [part of a name]      by itself, after `bun run build`
  */
 import { readFileSync } from "node:fs";
 import type { Longest, ToPinger } from "../tools/pinger.ts";
 import { type Bench, startServer } from "../tools/processes.ts";
 
 const MB = 1_000_000;
-/** Longest wait of a small call, beside what is hostile and beside what is merely big. */
+/** Longest duration of a small call, during hostile requests and during large ones. */
 const HOSTILE_MS = 100;
 const BIG_MS = 200;
-/** Memory at the peak, in what the bodies weigh, beside as much again as the idle server has. */
+/** Peak memory, as a multiple of the bodies' size, beyond that of the idle server. */
 const WEIGHTS = 2;
 
 interface Attack {
@@ -140,7 +140,7 @@ const SCRIPTS = {
     "export const main = (bytes: number) => Array.from({ length: bytes / 30 }, () => ({ a: 1.5, b: [true, null], c: 'x' }))",
 };
 
-/** Resident memory, in bytes: now and at the peak since it was reset. */
+/** Resident memory in bytes: now, or its peak since it was reset. */
 function memoryOf(pid: number, field: "VmRSS" | "VmHWM"): number {
   const found = new RegExp(`${field}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, "utf8"));
   return Number(found![1]) * 1024;

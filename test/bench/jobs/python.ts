@@ -1,7 +1,7 @@
 /**
- * `bun run build && bun test/bench/jobs/python.ts`: the first call of a fresh Python script beside `python3 script.py`,
- * and calls of a loaded one beside those of the same script in TypeScript. Both take turns, so that other work on the
- * machine is the same for both.
+ * `bun run build && bun test/bench/jobs/python.ts`: the first call of a new Python script compared with
+ * `python3 script.py`, and calls of a loaded one with those of the same script in TypeScript. They alternate,
+ * so that other load affects all.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ const WARM_CALLS = 1_000;
 const MAX_FIRST_RATIO = 1.5;
 const MAX_WARM_MORE_MS = 1;
 
-// The interpreter itself: what is on the PATH may be a shell script that looks for it.
+// The interpreter itself, because the one on the PATH may be a shell script.
 const python = Bun.spawnSync(["python3", "-c", "import sys; print(sys.executable)"]).stdout.toString().trim();
 const server = await startServer({ PATH: `${dirname(python)}:/usr/bin:/bin` });
 
@@ -39,7 +39,7 @@ async function measureFirstCalls(): Promise<Figure> {
     alone.push(await timed(() => Bun.spawn([python, file], { stdout: "ignore" }).exited));
     const path = `u/ann/first_${round}`;
     await create(path, "python3", `${PYTHON}# ${round}\n`);
-    // The child that is started ahead is there again.
+    // Until the next child has been started in advance.
     await Bun.sleep(400);
     first.push(await timed(() => call(path)));
   }

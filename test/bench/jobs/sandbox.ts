@@ -39,14 +39,14 @@ async function throughput({ url, token }: Bench): Promise<number> {
 }
 
 async function coldMs(server: Bench): Promise<number> {
-  // Until a process is ahead again.
+  // Until a process has been started in advance.
   await Bun.sleep(AHEAD_MS);
   const began = performance.now();
   await server.post("/jobs/run_wait_result/p/u/ann/cold", {});
   return performance.now() - began;
 }
 
-/** Processor time of a server with all that it has started so far. */
+/** Processor time of a server with all processes that it has started so far. */
 const cpuMs = ({ pid }: Bench) => measureProcesses(listProcessTree(pid)).cpu_s * 1000;
 
 interface Pair {
@@ -94,7 +94,7 @@ async function measureWarm(pair: Pair): Promise<void> {
 async function measureCold(pair: Pair, how: string): Promise<void> {
   const before = cpuOf(pair);
   const found = await inTurns(pair, COLD_CALLS, coldMs);
-  // Until the last ones have been waited for.
+  // Until the last processes have ended.
   await Bun.sleep(AHEAD_MS);
   const after = cpuOf(pair);
   const cpu = ((after.walls - before.walls - (after.none - before.none)) / COLD_CALLS).toFixed(1);

@@ -113,7 +113,7 @@ function print(costs: JobCosts, clusters: Omit<Cluster, "clients_per_server">[])
   for (const code_ms of [0, 20]) {
     for (const cluster of clusters) {
       const whole = { ...costs, script_us: costs.script_us + code_ms * 1000 };
-      // Enough clients that the slowest resource never waits for them.
+      // Enough clients to keep the slowest resource busy.
       const clients_per_server = code_ms === 0 ? 4 * CLIENTS : 16 * CLIENTS;
       const { per_second, limit, use } = simulate(whole, { ...cluster, clients_per_server });
       const { servers, cores } = cluster;

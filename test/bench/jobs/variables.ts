@@ -12,7 +12,7 @@ import { startEcho, startServer } from "../tools/processes.ts";
 
 const SECRETS = 10_000;
 
-/** In turns, so that a slow moment of the machine meets all of them. */
+/** Alternately, so that a busy moment of the machine affects all. */
 const SCRIPT = `
 export async function main(echo: string) {
   const base = process.env.BASE_INTERNAL_URL + "/api/w/acme/variables/get_value/";

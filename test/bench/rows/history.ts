@@ -17,7 +17,7 @@ const JOBS = Number(process.argv[2] ?? 10_000_000);
 const DAYS = Number(process.argv[3] ?? 100);
 const IN_MONTHS = process.argv[4] === "months";
 const RETENTION_MS = 120_000;
-/** The server looks for what is too old once a minute. */
+/** The server looks for expired jobs once a minute. */
 const FIRST_DELETION_MS = 90_000;
 const database_url = process.env.DATABASE_URL;
 const SCRIPT = "export function main(name: string) {\n  return { hello: name };\n}\n";
@@ -74,7 +74,7 @@ async function webhooks(server: Bench): Promise<void> {
   say("synchronous webhooks", `${Math.round(per_second)}/s`, alone);
 }
 
-/** @param days 0: for good */
+/** @param days 0: forever */
 async function keepJobs(server: Bench, days: number): Promise<void> {
   const answer = await fetch(`${server.url}/api/settings/global/retention_period_secs`, {
     method: "POST",
@@ -84,7 +84,7 @@ async function keepJobs(server: Bench, days: number): Promise<void> {
   if (!answer.ok) throw new Error(await answer.text());
 }
 
-/** Lets the retention period pass for half of the jobs, and calls meanwhile. */
+/** Lets half of the jobs expire, and makes calls meanwhile. */
 async function retention(server: Bench): Promise<void> {
   const count = async () => Number(await server.get("/jobs/completed/count_jobs"));
   const before = await readSize(server);
@@ -111,14 +111,14 @@ async function retention(server: Bench): Promise<void> {
   const p99 = sorted[Math.floor(sorted.length * 0.99)]!;
   say(
     "retention",
-    // Whole months are gone at once.
+    // Whole months are dropped at once.
     IN_MONTHS ? `${before_count - left} jobs` : `${Math.round((began_count - left) / seconds)} jobs/s`,
     `others p99 ${ms(p99)}, most ${ms(sorted.at(-1)!)}`,
   );
   say("size", `before ${gb(before)}`, `after ${gb(await readSize(server))}, ${left} jobs left`);
 }
 
-/** Has PostgreSQL free the space of deleted rows, as it does by itself after a while, while others call. */
+/** Runs VACUUM, as PostgreSQL does automatically after a while, during other calls. */
 async function vacuum(server: Bench): Promise<void> {
   const client = new SQL(database_url!);
   let isDone = false;

@@ -70,7 +70,7 @@ async function main(): Promise<void> {
     });
     await beside("nothing", () => Bun.sleep(3_000));
     await fill(server);
-    // What the filling left in the page cache goes to the disk first.
+    // Flushes the page cache that filling the tables left.
     await Bun.$`sync`;
     const secret = { value: "x", is_secret: true, description: "" };
     await call("POST", "/w/acme/folders/create", { name: "much" });
@@ -156,7 +156,7 @@ function report(what: string, { took, read, write }: Waits): void {
   process.stdout.write(`${[...line, `<= ${MOST_MS} ms`, verdict].join(" | ")}\n`);
 }
 
-/** Stores jobs, secrets and a member beside the running server. */
+/** Stores jobs, secrets and a member while the server runs. */
 async function fill({ data_dir }: Bench): Promise<void> {
   const statements = [
     jobRows(HISTORY, "01900000", "completed", "u/ann"),

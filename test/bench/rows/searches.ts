@@ -9,9 +9,9 @@ import { measureTime, measureWaits } from "../tools/waits.ts";
 
 const JOBS = Number(process.argv[2] ?? 1_000_000);
 const MOST_MS = 100;
-/** Each is made so many times, all at once. */
+/** Number of concurrent searches of each kind. */
 const ROUNDS = 4;
-/** Time of the first line, which says what the machine gives: nothing is searched. */
+/** Duration of the first row, without a search, which shows the load of the machine. */
 const IDLE_MS = 10_000;
 
 const SEARCHES = {
@@ -41,10 +41,10 @@ const variable = { value: "0", is_secret: false, description: "" };
 const ms = (value: number) => `${value.toFixed(0)} ms`;
 const print = (cells: string[]) => process.stdout.write(`${cells.join(" | ")}\n`);
 
-/** On a machine that others use, twice what a call waits without a search says more than a fixed time. */
+/** On a busy machine, twice the wait without a search is a better limit than a fixed time. */
 const mostBeside = (idle: number) => Math.max(MOST_MS, 2 * idle);
 
-/** Reads and writes one after the other while some work lasts. @returns how long each waited at most, in milliseconds */
+/** Reads and writes one after the other during the work. @returns the longest wait of each, in milliseconds */
 async function beside(work: () => Promise<unknown>) {
   let isOver = false;
   const working = measureTime(work).finally(() => {

@@ -26,7 +26,7 @@ const root = mkdtempSync(join(tmpdir(), "svc-workspaces-"));
 const installed = process.env.WMILL ? undefined : await installWmill("1.819.0");
 const wmill = installed?.main ?? process.env.WMILL!;
 
-/** The Python index to use, as pip's own variables name it; without one, none is asked. */
+/** The Python index in pip's own variables; without them, no index is used. */
 const indexSettings = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => /^(?:PIP|UV)_/.test(name)),
 );
@@ -41,12 +41,13 @@ type End = "runs" | "account" | "index" | "fails";
 interface Ended {
   code: number;
   text: string;
-  /** Whether the time limit ended it: what it printed until then says nothing about the rest. */
+  /** Whether the time limit ended it: its output so far does not describe the rest. */
   killed: boolean;
 }
 
 async function run(command: string[], cwd: string): Promise<Ended> {
-  // `wmill` installs the packages of an app of code by npm, which must find its registry in another home too.
+  // `wmill` installs the packages of a code app by npm, which must find its configuration with another HOME
+  // too.
   const npmrc = process.env.NPM_CONFIG_USERCONFIG ?? join(homedir(), ".npmrc");
   const env = {
     ...process.env,
@@ -104,7 +105,7 @@ interface Property {
   enum?: unknown[];
 }
 
-/** A value of the schema's type, where the script has no default. */
+/** A value of the schema's type, if the script has no default. */
 function makeValue({ type, default: preset, enum: choices }: Property): unknown {
   if (preset !== undefined && preset !== null && preset !== "<function call>") return preset;
   if (choices) return choices[0];
@@ -122,16 +123,14 @@ function makeValue({ type, default: preset, enum: choices }: Property): unknown 
 /** Errors of scripts that need a missing package index or registry. */
 const WANTS_INDEX =
   /could not be (?:resolved|installed)|failed to resolve|No matching distribution|'pip', 'install'/;
-/**
- * Errors that are our fault: code that cannot be loaded or built, and exports that the module `wmill` lacks.
- */
+/** Errors that svc causes: code that cannot be loaded or built, and exports that the module `wmill` lacks. */
 const IS_OURS =
   /SyntaxError|ImportError|ModuleNotFoundError|ResolveMessage|BuildMessage|CompileError|standard library only|SandboxUnavailable|Internal|NotOffered|has no attribute|Cannot find (?:module|package)/;
 /** Errors of scripts that need the author's own workspace or network. */
 const WANTS_ACCOUNT =
   /Not found: (?:variable|resource)|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|CONNECTION_REFUSED|cannot connect|Unable to connect|name resolution|object storage configured|\b40[13]\b|credential/i;
 
-/** A run that ends in an error of the script's own code has run. */
+/** A run that ends with an error of the script's own code counts as run. */
 function classify(why: string): End {
   if (WANTS_INDEX.test(why)) return "index";
   if (IS_OURS.test(why)) return "fails";
@@ -175,7 +174,7 @@ async function runAll(server: Bench, name: string): Promise<Record<End | "script
   const runNext = async (): Promise<void> => {
     const script = waiting.pop();
     if (!script) return;
-    // A library has no main: it is run by those that import it.
+    // A library has no `main`: it is run by its importers.
     const { end, why } = script.no_main_func
       ? { end: "runs" as const, why: "" }
       : await runScript(server, script.path);
@@ -220,11 +219,11 @@ async function measure(name: string): Promise<void> {
     cpSync(source, sent, { recursive: true, filter: isSent });
     mkdirSync(back, { recursive: true });
     if (existsSync(join(sent, "wmill.yaml"))) cpSync(join(sent, "wmill.yaml"), join(back, "wmill.yaml"));
-    // `svc pull` has no flag for the key: a file that is there asks for it, whatever it holds.
+    // `svc pull` has no flag for the key: it is written if the file exists, whatever its content.
     const key = join(back, "encryption_key.yaml");
     if (client === "svc" && existsSync(join(sent, "encryption_key.yaml"))) writeFileSync(key, "none\n");
     const pushed = await sync(client, "push", server, sent, sent);
-    // `svc push` ends with 1 also where all is stored, but an item cannot run. It names each such item.
+    // `svc push` exits with 1 even if everything is stored, if an item cannot run. It names each such item.
     const refused =
       pushed.text.match(
         /^.*(?:Bad request|error:|Error parsing|could not be read|is not (?:YAML|JSON)).*$/gm,

@@ -1,4 +1,4 @@
-/** A measured figure, and its forms. */
+/** A measured figure, and how it is formatted. */
 import Table from "cli-table3";
 
 export interface Figure {

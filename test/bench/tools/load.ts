@@ -14,9 +14,11 @@ export interface Plan {
 
 export interface Report {
   requests: number;
-  /** When the first was sent, in milliseconds since 1970: starting the generator is not a part of what is measured. */
+  /**
+   * When the first request was sent, in milliseconds since 1970, so that the generator's start is not measured.
+   */
   began_at: number;
-  /** Answers that were no 2xx. */
+  /** Responses with a status other than 2xx. */
   failures: number;
   per_second: number;
   p50_ms: number;

@@ -10,7 +10,7 @@ interface TraceEvent {
   args?: { name?: string };
 }
 
-/** @returns the longest task of the pages' main threads during an action, in milliseconds of processor time */
+/** @returns the longest main-thread task of the pages during an action, in milliseconds of processor time */
 export async function findLongestTask(page: Page, action: () => Promise<unknown>): Promise<number> {
   const session = await page.context().browser()!.newBrowserCDPSession();
   const events: TraceEvent[] = [];

@@ -3,13 +3,13 @@ import type { Page } from "playwright-core";
 
 export interface PageWork {
   /**
-   * Prints what an action costs: work does not depend on what else the machine does, the clock does.
-   * @param times how often the action does what is told
+   * Prints the cost of an action in processor time, which does not depend on other load.
+   * @param times how often the action repeats it
    */
   measure: (what: string, action: () => Promise<unknown>, times?: number) => Promise<void>;
-  /** Of the page's objects, after what is not needed any more has gone. */
+  /** Memory of the page's objects, after garbage collection. */
   heapMb: () => Promise<number>;
-  /** Nodes of the document, and those out of it that the page still holds on to. */
+  /** Nodes of the document, and detached ones that the page still references. */
   nodes: () => Promise<number>;
 }
 
@@ -24,7 +24,7 @@ export async function watchPage(page: Page): Promise<PageWork> {
     measure: async (what, action, times = 1) => {
       const [from, begun] = [await worked(), performance.now()];
       await action();
-      // A document that is loaded anew counts from nothing.
+      // A reloaded document starts counting at zero.
       const until = await worked();
       const [work, wall] = [until < from ? until : until - from, performance.now() - begun];
       console.log(
@@ -40,7 +40,7 @@ export async function watchPage(page: Page): Promise<PageWork> {
   };
 }
 
-/** Scrolls the graph down, a step for each frame that the browser draws. */
+/** Scrolls the graph down, one step per frame. */
 export async function panPage(page: Page, frames: number): Promise<void> {
   await page.evaluate(`new Promise((done) => {
     const graph = document.querySelector(".graph");
@@ -55,8 +55,9 @@ export async function panPage(page: Page, frames: number): Promise<void> {
 }
 
 /**
- * Notes in each document that the page loads from now on when many elements have been painted.
- * @returns waits for that, and returns the milliseconds since the document was asked for; the clock is the page's own
+ * In each document that the page loads from now on, records when many elements have been painted.
+ * @returns a function that waits for that and returns the milliseconds since the document was requested, by the
+ * page's clock
  */
 export async function watchPaint(
   page: Page,

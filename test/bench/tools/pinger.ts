@@ -1,6 +1,6 @@
 /**
- * A thread that asks the server something small all the time, and tells how long the longest answer took, and how long the
- * serving thread computed during one answer. The first counts what else the machine does too.
+ * A thread that constantly sends a small request, and reports the longest response time, and the serving
+ * thread's processor time during one response. The former includes other load of the machine.
  */
 import { readFileSync } from "node:fs";
 
@@ -13,7 +13,7 @@ export interface Longest {
   computed_ms: number;
 }
 
-/** Between two calls. */
+/** Pause between two calls. */
 const EVERY_MS = 2;
 
 const longest: Longest = { wait_ms: 0, computed_ms: 0 };

@@ -10,14 +10,17 @@ export const EXECUTABLE = join(import.meta.dir, "../../../dist/svc");
 const ECHO =
   "const s = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: async (r) => Response.json(await r.json()) }); console.log(s.port)";
 
-/** The floor: a bare Bun.serve that parses JSON and sends it back. */
+/** The baseline: a plain Bun.serve that parses JSON and returns it. */
 export async function startEcho() {
   const child = Bun.spawn([process.execPath, "-e", ECHO], { stdout: "pipe" });
   const url = `http://127.0.0.1:${(await untilOutput(child.stdout, /^\d+\n/)).trim()}/`;
   return { url, stop: () => stop(child) };
 }
 
-/** The floor of webhooks: the same durable work without features, with as many children as a server has slots. */
+/**
+ * The baseline of webhooks: the same durable work without features, with as many children as a server has
+ * slots.
+ */
 export async function startPrototype() {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
   const command = [process.execPath, join(import.meta.dir, "prototype.ts"), folder];
@@ -35,17 +38,17 @@ export interface Bench {
   pid: number;
   data_dir: string;
   token: string;
-  /** POST below /api of the workspace. @throws when it is refused */
+  /** POST below /api of the workspace. @throws if it is rejected */
   post: (path: string, body: unknown) => Promise<string>;
   get: (path: string) => Promise<string>;
-  /** Ends the server, and keeps its data directory. */
+  /** Stops the server, and keeps its data directory. */
   halt: () => Promise<void>;
-  /** Starts the executable again after `halt`; the address is another one. */
+  /** Starts the executable again after `halt`, at another address. */
   restart: () => Promise<void>;
   stop: () => Promise<void>;
 }
 
-/** Starts the executable on a data directory, which may be one that a server before it has left. */
+/** Starts the executable on a data directory, which an earlier server may have used. */
 export async function serveOn(data_dir: string, environment: Record<string, string> = {}) {
   const child = Bun.spawn([EXECUTABLE, "serve", "--port", "0", "--json", "--data-dir", data_dir], {
     stdout: "pipe",
@@ -56,7 +59,7 @@ export async function serveOn(data_dir: string, environment: Record<string, stri
   return { child, url };
 }
 
-/** A server on a data directory of its own, with a workspace and a token, a super admin's where that is asked for. */
+/** A server on a new data directory, with a workspace and a token, on request a super admin's. */
 export async function startServer(
   environment: Record<string, string> = {},
   { super_admin = false } = {},

@@ -1,8 +1,7 @@
 /**
- * The floor of a synchronous webhook: a server without features that does the same durable work. It stores each call,
- * runs it in a warm child, stores the result, and answers; both writes are flushed, and concurrent ones share a commit.
- *
- *   bun prototype.ts <data directory> <number of children>
+ * The baseline of a synchronous webhook: a server without features that does the same durable work. It stores
+ * each call, runs it in a warm child, stores the result, and responds; both writes are flushed, and concurrent
+ * ones share a commit.    bun prototype.ts <data directory> <number of children>
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
@@ -43,7 +42,10 @@ interface Statements {
   complete: ReturnType<Database["prepare"]>;
 }
 
-/** Opens the database; its writes of one turn of the event loop share a commit, which is flushed before they resolve. */
+/**
+ * Opens the database; writes of one turn of the event loop share a commit, which is flushed before they
+ * resolve.
+ */
 function openDatabase(folder: string) {
   const file = new Database(join(folder, "prototype.db"));
   file.run("PRAGMA journal_mode = WAL");
@@ -73,7 +75,7 @@ function openDatabase(folder: string) {
     });
 }
 
-/** Starts warm children, which take the jobs in turn. */
+/** Starts warm children, which take jobs in turn. */
 function startChildren(count: number) {
   const waiting = new Map<number, (value: unknown) => void>();
   const children = Array.from({ length: count }, () =>

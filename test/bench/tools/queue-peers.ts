@@ -11,23 +11,23 @@ export const PEERS = ["graphile", "graphile-local", "graphile-bulk", "pg-boss"] 
 export type Peer = (typeof PEERS)[number];
 
 interface Queue {
-  /** Enqueues so many by one call. */
+  /** Enqueues several jobs by one call. */
   add(count: number): Promise<unknown>;
-  /** SQL that counts those that are not completed yet. */
+  /** SQL that counts incomplete jobs. */
   left: string;
   stop(): Promise<unknown>;
 }
 
 const CLIENTS = 64;
 /**
- * Of jobs enqueued in bulk, by us as by others: how many clients, and how many jobs by each of their calls. With one, as
- * many jobs are on their way as with the single calls; `BULK_CLIENTS` tries more.
+ * Bulk enqueuing, by svc and by the others: number of clients, and of jobs per call. With one client, as many
+ * jobs are in flight as with single calls; `BULK_CLIENTS` sets more.
  */
 export const BULK = { clients: Number(process.env.BULK_CLIENTS ?? 1), a_call: 64 };
 const QUEUE = "noop";
 const PAYLOAD = { name: "Bob" };
 
-/** Settings of its page on performance. */
+/** Settings that its documentation recommends for performance. */
 const LOCAL = {
   concurrentJobs: 24,
   maxPoolSize: 25,

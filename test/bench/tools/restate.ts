@@ -9,7 +9,7 @@ import { stop } from "./processes.ts";
 
 const SERVER = "@restatedev/restate-server@1.7.12";
 const SDK = "@restatedev/restate-sdk@1.17.2";
-/** The SDK needs a newer one than what some machines have. */
+/** The SDK needs a newer version than some machines have. */
 const NODE = "node@22.21.1";
 
 /** Each step adds one, as the scripts of our flow do; each is in Restate's journal before the next begins. */
@@ -30,12 +30,12 @@ console.log("ready " + port);
 `;
 
 export interface Restate {
-  /** POST here runs the three steps and answers the result. */
+  /** POST to this URL runs the three steps and returns the result. */
   url: string;
   stop: () => Promise<void>;
 }
 
-/** @throws when npm, node, or the server cannot be had */
+/** @throws if npm, node or the server is unavailable */
 export async function startRestate(): Promise<Restate> {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-restate-"));
   writeFileSync(join(folder, "package.json"), '{"private":true,"type":"module"}');
@@ -81,7 +81,7 @@ export async function startRestate(): Promise<Restate> {
   return { url: `http://127.0.0.1:${ingress}/three/run`, stop: end };
 }
 
-/** The server finds the handlers as soon as both are up. */
+/** The server discovers the handlers once both are up. */
 async function register(deployments: string, uri: string): Promise<void> {
   let last: unknown;
   for (let tries = 0; tries < 300; tries++) {

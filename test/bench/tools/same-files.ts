@@ -1,11 +1,11 @@
-/** Compares two folders of a workspace's items by what their files mean. */
+/** Compares two folders of a workspace's items by the meaning of their files. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { parse } from "yaml";
 import { isIncluded, parseFolderSettings } from "../../../cli/sync/read/folder-settings.ts";
 import { readSettingsForm } from "../../../cli/sync/read/settings-form.ts";
 
-/** Files of items, by name; other files of a repository are nothing that a workspace takes. */
+/** Files of items, by name; a repository's other files are not part of a workspace. */
 const ITEM_FILES = [
   /^[fug]\/.*\.(?:script|resource|variable|schedule|\w+_trigger)\.(?:ya?ml|json)$/,
   /^[fug]\/.*(?:\.|__)(?:flow|app)\/(?:flow|app)\.(?:ya?ml|json)$/,
@@ -19,11 +19,11 @@ const ITEM_FILES = [
 /** Code of steps is compared with the flow or app that names it. */
 const INSIDE = /(?:\.|__)(?:flow|app)\/(?!(?:flow|app)\.(?:ya?ml|json)$)/;
 
-/** Fields that clients compute from the code when they push, whatever the file says, and that they leave out. */
+/** Fields that clients compute from the code when they push, whatever the file contains, and do not write. */
 const COMPUTED =
   /\.(?:no_main_func|has_preprocessor|policy|public|path|(?:runnable|hiddenInlineScripts\[\d+\])\.type)$|^\.name$/;
 
-/** Lists what differs between a folder and what came back, one line each. */
+/** Lists the differences between a pushed folder and the pulled one, one line each. */
 export function listDifferences(sent: string, back: string): string[] {
   const isTaken = readSelection(sent);
   const before = listItemFiles(sent, isTaken);
@@ -80,7 +80,7 @@ function compare(sent: string, back: string, roots: [string, string]): string[] 
   }
 }
 
-/** Puts the code of steps in the place of the files' names, which are the client's choice. */
+/** Replaces the names of steps' files, which the client chooses, by their code. */
 function insert(value: unknown, root: string, folder: string): unknown {
   if (typeof value === "string" && value.startsWith("!inline ")) {
     const name = value.slice("!inline ".length).trim();
@@ -96,9 +96,9 @@ function insert(value: unknown, root: string, folder: string): unknown {
 function differ(one: unknown, other: unknown, at: string): string[] {
   if (Bun.deepEquals(one, other) || COMPUTED.test(at)) return [];
   if (at === ".kind" && one === undefined && other === "script") return [];
-  // Empty values mean the same as missing ones, and a lock is found for code that came without.
+  // Empty values are equal to missing ones, and locks are resolved for code without one.
   if (isEmpty(one) && (isEmpty(other) || at.endsWith(".lock"))) return [];
-  // Which type an input of an app's runnable has follows from what it names.
+  // The type of an input of an app's runnable follows from its reference.
   if (/^\.fields\.\w+\.type$/.test(at) && other === undefined) return [];
   if (isObject(one) && isObject(other)) {
     const names = new Set([...Object.keys(one), ...Object.keys(other)]);

@@ -1,4 +1,4 @@
-/** The simulation agrees with what can be computed by hand. */
+/** The simulation agrees with results calculated by hand. */
 import { expect, test } from "bun:test";
 import { type Cluster, type JobCosts, simulate } from "./simulation.ts";
 

@@ -1,22 +1,23 @@
 /**
- * Simulation of `svc` on machines that are not here: a closed queueing network with measured costs. Clients call
- * synchronous webhooks one after the other. A call visits its server's thread, the database, a core that runs the
- * script, the thread again, and the database again. Commits that wait for the log's flush share the next one.
+ * Simulation of `svc` on larger machines: a closed queueing network with measured costs. Clients call
+ * synchronous webhooks one after the other. A call visits its server's thread, the database, a core that runs
+ * the script, the thread again, and the database again. Commits that wait for the log's flush share the next
+ * one.
  */
 
 /** Measured costs of one job, in microseconds of processor time, and of one flush. */
 export interface JobCosts {
-  /** Of the server's thread. */
+  /** Time on the server's thread. */
   server_us: number;
-  /** Of the script's process, its code included. */
+  /** Time in the script's process, including its code. */
   script_us: number;
-  /** Of the database server's processes; 0 if the database is part of the server. */
+  /** Time in the database server's processes; 0 if the database is embedded. */
   database_us: number;
   /** One flush of the log, in microseconds. */
   flush_us: number;
 }
 
-/** Each server is one `svc serve` on a machine of its own; the database has a machine of the same size. */
+/** Each server is one `svc serve` on its own machine; the database has a machine of the same size. */
 export interface Cluster {
   servers: number;
   cores: number;
@@ -27,17 +28,17 @@ export interface Prediction {
   per_second: number;
   /** Share of the time that each resource was in use. */
   use: Record<Resource, number>;
-  /** The first resource that is used up. */
+  /** The first resource that is saturated. */
   limit: Resource;
 }
 
 export type Resource = "server thread" | "script cores" | "database cores" | "log flushes";
 
 const PROCESSORS: Resource[] = ["server thread", "script cores", "database cores"];
-/** Share of the time from which on a resource counts as used up. */
+/** Utilization from which a resource counts as saturated. */
 const USED_UP = 0.9;
 
-/** Jobs after which the figures are steady, and jobs that are counted. */
+/** Jobs until the figures are steady, and jobs that are counted. */
 const WARM_UP = 2_000;
 const COUNTED = 20_000;
 
@@ -49,7 +50,7 @@ interface Station {
   busy_us: number;
 }
 
-/** A clock with what happens at which time: a binary heap would be faster, and this is quick enough. */
+/** A clock with scheduled events; a binary heap would be faster, but this is fast enough. */
 class Agenda {
   now = 0;
   #events: { at: number; run: () => void }[] = [];
@@ -66,7 +67,7 @@ class Agenda {
     this.#events.splice(low, 0, { at, run });
   }
 
-  /** Lets the next thing happen. */
+  /** Executes the next event. */
   step(): void {
     const { at, run } = this.#events.pop()!;
     this.now = at;
@@ -74,7 +75,7 @@ class Agenda {
   }
 }
 
-/** Numbers between 0 and 1, the same in each run. */
+/** Creates a generator of numbers between 0 and 1, the same sequence in each run. */
 function createRandom(): () => number {
   let state = 42;
   return () => {
@@ -95,7 +96,7 @@ export function simulate(costs: JobCosts, { servers, cores, clients_per_server }
   });
   const isEmbedded = costs.database_us === 0;
   const threads = Array.from({ length: servers }, () => createStation("server thread", 1));
-  // The thread of the server has a core of the machine.
+  // The server's thread occupies one core of the machine.
   const scripts = Array.from({ length: servers }, () => createStation("script cores", cores - 1));
   const database = createStation("database cores", cores);
   const flushes = { waiting: [] as (() => void)[], isBusy: false, busy_us: 0 };
@@ -177,7 +178,7 @@ export function simulate(costs: JobCosts, { servers, cores, clients_per_server }
     "log flushes": flushes.busy_us / took,
   };
   const [busiest] = PROCESSORS.toSorted((one, other) => use[other] - use[one]);
-  // One flush after the other is no limit yet: the more commits wait, the more share the next.
+  // Sequential flushes are not a limit yet: the more commits wait, the more share the next.
   const limit = use[busiest!] >= USED_UP ? busiest! : "log flushes";
   return { per_second: (COUNTED * 1e6) / took, use, limit };
 }

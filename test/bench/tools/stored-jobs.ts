@@ -1,4 +1,4 @@
-/** Jobs that are written beside the server by SQL, since running as many would take hours. */
+/** Jobs inserted by SQL while the server runs, because running as many would take hours. */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -7,7 +7,7 @@ const PER_STATEMENT = 250_000;
 const DAY_MS = 86_400_000;
 
 /**
- * Stores completed jobs of the workspace `acme`, evenly made within the last days.
+ * Stores completed jobs of the workspace `acme`, spread evenly over the last days.
  * @param database_url of PostgreSQL; undefined: the embedded database of `data_dir`
  */
 export async function storeHistory(
@@ -45,7 +45,7 @@ interface Rows {
   isPostgres: boolean;
   first: number;
   last: number;
-  /** Time of job 0 in milliseconds since 1970, and time between two. */
+  /** Time of job 0 in milliseconds since 1970, and the interval between jobs. */
   from: number;
   step: number;
 }
@@ -58,7 +58,7 @@ function insertJobs({ isPostgres, first, last, from, step }: Rows): string {
   const at = isPostgres ? `to_timestamp(${ms} / 1000.0)` : ms;
   const hex = (value: string, width: number) =>
     isPostgres ? `lpad(to_hex(${value}), ${width}, '0')` : `printf('%0${width}x', ${value})`;
-  // As UUIDs of version 7 (RFC 9562): the time comes first.
+  // UUIDs of version 7 (RFC 9562), which start with the time.
   const id = `${hex(`${ms} >> 16`, 8)} || '-' || ${hex(`${ms} & 65535`, 4)} || '-7000-8000-' || ${hex("i", 12)}`;
   const values = {
     id,

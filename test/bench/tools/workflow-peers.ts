@@ -10,16 +10,16 @@ import { stop } from "./processes.ts";
 
 export interface WorkflowPeer {
   name: string;
-  /** A POST here with `{"name":…}` is answered with `{"hello":…}`. */
+  /** POST of `{"name":…}` to this URL returns `{"hello":…}`. */
   url: string;
   stop: () => Promise<void>;
 }
 
 const START_TIMEOUT_MS = 120_000;
-/** n8n needs a newer one than what some machines have. */
+/** n8n needs a newer version than some machines have. */
 const NODE = "22.21.1";
 
-/** Installs packages. @throws when they cannot be had */
+/** Installs packages. @throws if they are unavailable */
 async function install(name: string, manifest: object): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), `svc-bench-${name}-`));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, ...manifest }));
@@ -55,7 +55,7 @@ async function untilAnswered(url: string): Promise<void> {
   throw new Error(`${url} did not answer: ${last}`);
 }
 
-/** Runs a command to its end. @throws with what it printed when it fails */
+/** Runs a command to its end. @throws an error with its output if it fails */
 async function run(command: string[], cwd: string, env: Record<string, string>): Promise<void> {
   const child = Bun.spawn(command, { cwd, env, stdout: "pipe", stderr: "pipe" });
   const text = await new Response(child.stdout).text();

@@ -1,4 +1,4 @@
-/** `svc api`: the door to every operation, the three ways the service is reached. */
+/** `svc api`: access to every operation, in the three ways to reach the service. */
 import { expect, test } from "bun:test";
 import { VERSION } from "../../../src/lib/version.ts";
 import { startTestServer } from "../../support/harness.ts";
@@ -14,7 +14,7 @@ interface Line extends RunOptions {
 const LIST_HINT = "such as svc api GET w/{workspace}/scripts/list; svc api --list tells all";
 const MAKE = "w/{workspace}/folders/create";
 
-/** `out` is JSON where it is not a text. */
+/** `out` is compared as JSON unless it is a text. */
 const LINES: Line[] = [
   { words: ["version"], out: `CE v1.423.2-svc.${VERSION}\n` },
   { words: ["GET", "/api/version"], out: `CE v1.423.2-svc.${VERSION}\n` },

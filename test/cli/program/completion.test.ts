@@ -1,4 +1,4 @@
-/** Completing command lines: what is offered, and that the shells take it. */
+/** Completion of command lines: the candidates, and that shells accept them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ afterAll(async () => {
   place[Symbol.dispose]();
 });
 
-/** The words, the last one being typed, and what is offered. */
+/** The words, of which the last is being typed, and the expected candidates. */
 const LINES: [words: string[], offered: string[]][] = [
   [["pu"], ["pull", "push"]],
   [["trigger", "w"], ["websocket"]],
@@ -98,7 +98,7 @@ test("a data directory without a server is not opened", async () => {
   });
 });
 
-/** Each runs the printed script in the shell itself, and completes as its Tab does. */
+/** Each shell runs the printed script, and completes as with Tab. */
 const SHELLS: Record<string, { check: string; complete: (line: string) => string }> = {
   bash: {
     check: 'eval "$(svc completion bash)"; complete -p svc',

@@ -1,4 +1,4 @@
-/** The commands that the console shows: each exists, with the options that it is shown with. */
+/** The commands that the console displays exist, and have the displayed options. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ const SHOWN = [...new Glob("**/*.tsx").scanSync(CONSOLE)].flatMap((file) =>
   ),
 );
 
-/** Follows the words to a command that has no others below it. */
+/** Follows the words to a command without subcommands. */
 function find(command: Command, words: string[]): Command | undefined {
   const [word, ...rest] = words;
   if (command.commands.length === 0 || word?.startsWith("-")) return command;

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type CliEnvironment, createCliEnvironment, formatError } from "../program.ts";
 
-/** Runs a command in a folder of the place, with no data directory named. */
+/** Runs a command in a folder below the temporary one, without naming a data directory. */
 async function runIn(
   place: CliEnvironment,
   folder: string,
@@ -37,7 +37,7 @@ test("in a folder without a data directory, commands say so and create nothing",
     "resource set u/a/b",
   ];
   const others = ["job list", "whoami", "script list", "workspace list", "stop", "status"];
-  // Those that ask for something say it before they ask.
+  // Commands that prompt report it before they prompt.
   for (const words of [...others, ...asking]) {
     expect({ words, ...(await runIn(place, "e", words.split(" "))) }).toEqual({
       words,
@@ -63,7 +63,7 @@ test("the nearest .svc above is used, else the one created by svc init", async (
   for (const folder of ["a/b/c", "elsewhere"]) mkdirSync(join(place.folder, folder), { recursive: true });
   const made = await runIn(place, "a", [...INIT, "--listen", "127.0.0.1:0", "--no-start"]);
   expect({ code: made.code, err: made.code === 0 ? "" : made.err }).toEqual({ code: 0, err: "" });
-  // A server of tests hashes passwords at a lower cost.
+  // Test servers hash passwords at a lower cost.
   const database = new Database(join(place.folder, "a/.svc/svc.db"), { readonly: true });
   expect(database.query("SELECT password_hash FROM users").all()).toEqual([
     { password_hash: expect.stringMatching(/^\$argon2id\$v=19\$m=19456,t=2,p=\d+\$/) },
@@ -74,7 +74,7 @@ test("the nearest .svc above is used, else the one created by svc init", async (
     expect({ folder, code, out }).toEqual({ folder, code: 0, out: expect.stringContaining("acme") });
   }
   expect(existsSync(join(place.folder, "elsewhere/.svc"))).toBe(false);
-  // A restore replaces the data that all other commands mean, and only if it is told to.
+  // A restore replaces the data that other commands use only if it is told to.
   expect(await runIn(place, "a", ["backup", "../all.backup"])).toMatchObject({ code: 0 });
   const refused = await runIn(place, "a/b/c", ["restore", "../../../all.backup"]);
   expect([refused.code === 0, refused.err]).toEqual([false, expect.stringContaining("--force")]);
@@ -82,7 +82,7 @@ test("the nearest .svc above is used, else the one created by svc init", async (
     code: 0,
   });
   expect(existsSync(join(place.folder, "a/b/c/.svc"))).toBe(false);
-  // A file is run anywhere without setting anything up.
+  // A local file runs without any setup.
   await Bun.write(join(place.folder, "elsewhere/one.ts"), "export const main = () => 1;");
   const ran = await runIn(place, "elsewhere", ["run", "one.ts"], { HOME: join(place.folder, "nobody") });
   expect(ran).toMatchObject({ code: 0, out: "1\n" });

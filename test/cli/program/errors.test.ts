@@ -1,4 +1,6 @@
-/** Messages when the service refuses or is unreachable: cause, place and remedy, never a stack trace. */
+/**
+ * Messages if the service rejects a request or is unreachable: cause, place and remedy, never a stack trace.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startTestServer, type TestServer } from "../../support/harness.ts";
 import { type CliEnvironment, type CommandResult, createCliEnvironment, formatError } from "../program.ts";

@@ -1,4 +1,4 @@
-/** Every command there is, found as a person finds it: by the helps. Each tells what it does, with an example. */
+/** Every command, found through the help texts, as a user would. Each describes itself, with an example. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { type CliEnvironment, createCliEnvironment } from "../program.ts";
@@ -9,7 +9,7 @@ interface Help {
   out: string;
 }
 
-/** One process loads what otherwise each command loads for itself. */
+/** One process loads all commands instead of one process each. */
 const WALK = `
 const { createProgram } = await import(process.argv.at(-1));
 const helps = [];
@@ -133,5 +133,5 @@ test("colours are used on terminals only, and not with NO_COLOR", async () => {
   expect((await painted.ended()).raw).toMatch(PAINT);
 }, 60_000);
 
-/** Select Graphic Rendition (ECMA-48 §8.3.117) of a colour. Bold and dim are none. */
+/** Select Graphic Rendition (ECMA-48 §8.3.117) of a colour. Bold and dim are not colours. */
 const PAINT = new RegExp(`${String.fromCharCode(27)}\\[(?:3|9)\\d`);

@@ -1,4 +1,4 @@
-/** The log of `svc serve`: what is in it, in which form, and what never is. */
+/** The log of `svc serve`: its content and format, and what it never contains. */
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Mistakes of somebody new, and places that do not work: what is said names the cause and the remedy. */
+/** Mistakes of new users, and unsuitable environments: the message names the cause and the remedy. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
@@ -55,7 +55,7 @@ test("svc init says which data directory commands elsewhere use no longer", asyn
   );
 }, 60_000);
 
-/** Whether the system reserves ports for root, from whom nothing is refused. */
+/** Whether the system reserves low ports for root. */
 const reserves = () => {
   const file = "/proc/sys/net/ipv4/ip_unprivileged_port_start";
   return existsSync(file) && Number(readFileSync(file, "utf8")) > 81 && process.getuid?.() === 0;

@@ -1,4 +1,4 @@
-/** Commands that last: what they do when they are told to stop, or when the server goes away under them. */
+/** Long-running commands: behaviour on signals, and when the server goes away. */
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ test("serve that waits for its database can be stopped soon", async () => {
   await asked.promise;
   serving.child.kill("SIGTERM");
   const { code, err } = await serving.ended();
-  // By the signal, or because the database has not answered meanwhile.
+  // Because of the signal, or because the database did not respond in time.
   expect([1, 130]).toContain(code!);
   expect(err).toContain(`"msg":"SIGTERM: ending as soon as the server is up"}\n`);
 }, 30_000);

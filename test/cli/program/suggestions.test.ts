@@ -1,4 +1,7 @@
-/** Errors about names and folders: the name that was probably meant, the command that changes what exists, the owner. */
+/**
+ * Errors about names and folders: they suggest the nearest name, the command that changes what exists, or the
+ * owner.
+ */
 import { beforeAll, expect, test } from "bun:test";
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";

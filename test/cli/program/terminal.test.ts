@@ -102,7 +102,10 @@ test("a job's log begins with its id and sandbox on a terminal; a pipe gets the 
   expect((await place.svc(["job", "logs", id!])).out).toBe("a word\n");
 }, 30_000);
 
-/** Clears the screen, renames the window, fills the clipboard, hides a link; in one byte (C1), too; and turns text around. */
+/**
+ * Clears the screen, renames the window, fills the clipboard, hides a link; also as C1 bytes; and reverses
+ * text.
+ */
 const COMMANDS = [
   "\u001b[2J",
   "\u001b]0;title\u0007",

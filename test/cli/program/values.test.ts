@@ -38,7 +38,7 @@ test("variables are imported, renamed and deleted; no secret is shown", async ()
     expect.stringContaining("deleted u/ann/newer\ndeleted u/ann/REGION\nerror: "),
   ]);
   expect((await svc(["variable", "list"])).out).toBe("u/ann/API_KEY\t(secret)\t\n");
-  // Nothing of a file is stored that cannot be stored as a whole.
+  // A file is stored completely or not at all.
   for (const [to, text, message] of [
     ["u/ann", "GOOD=1\nBAD.=x", '"u/ann/BAD." is not a path'],
     ["shop", "GOOD=1", '"shop/GOOD" is not a path'],
@@ -50,7 +50,7 @@ test("variables are imported, renamed and deleted; no secret is shown", async ()
   const wrong = await svc(["variable", "import", "-", "--to", "u/ann"], "GOOD=1\ns3cr3t line");
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("line 2 is not a NAME=value")]);
   expect(wrong.err).not.toContain("s3cr3t");
-  // More than the interface tells at once unless asked for more.
+  // More than the interface returns on one page.
   const many = Array.from({ length: 1_001 }, (_, index) => `MANY_${index}=x`).join("\n");
   await svc(["variable", "import", "-", "--to", "u/ann", "--plain"], many);
   const lines = (await svc(["variable", "list", "--prefix", "u/ann/MANY_"])).out.split("\n");

@@ -21,7 +21,7 @@ const HASH = /^[0-9a-f]{16}\n$/;
 const TOKEN = /^[0-9A-Za-z]{32}\n$/;
 const bob = { out: '{\n  "hello": "Bob"\n}\n', err: "greeting Bob\n" };
 
-/** Words are parted by spaces; `_` stands for one inside a word. */
+/** Words are separated by spaces; `_` is a space inside a word. */
 const LINES: Line[] = [
   {
     args: "user create --email ann@example.org --password correct-horse --name Ann_Lee",
@@ -109,7 +109,7 @@ test("through the socket of the data directory's server", async () => {
   using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   await runAll(place, []);
-  // Nothing else could have done it: the server holds the directory's lock.
+  // The server did it: it holds the lock of the data directory.
   expect((await server.operator("GET", "/workspaces/list")).text).toContain("Acme Ltd");
 }, 60_000);
 

@@ -1,4 +1,4 @@
-/** YAML files that a person wrote keep their form when `svc pull` and `svc push` write into them. */
+/** YAML files written by hand keep their formatting when `svc pull` and `svc push` write into them. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { parse } from "yaml";

@@ -1,4 +1,4 @@
-/** Files that a hostile workspace or server may write on the machine that pulls. */
+/** Files that a hostile workspace or server could write on the machine that pulls. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { type CliEnvironment, createCliEnvironment } from "../program.ts";
 let server: TestServer;
 let ask: Ask;
 let token: string;
-/** Answers like the server, but for what it is told to say of the workspace. */
+/** Forwards the server's responses, except for the replaced archive. */
 let hostile: ReturnType<typeof Bun.serve>;
 let archive: Record<string, string> = {};
 let extensions: Record<string, string> = {};
@@ -90,7 +90,7 @@ test("unsafe extensions are rejected, and not used if they are stored", async ()
     );
     const value = { path: `u/admin/${name}`, value: { content: payload }, resource_type: name };
     await expectOk(ask("POST", "/w/acme/resources/create", value));
-    // Also from a server that says so.
+    // Also from a server that sets the marker itself.
     archive[`u/admin/${name}.resource.json`] = resource(name, payload);
     extensions[name] = extension;
   }
@@ -194,7 +194,7 @@ test("file names from a server are not used to read, delete or send local files"
   writeFileSync(join(place.folder, "secret"), "canary");
   expect(await pull(place, hostile.url.href)).toMatchObject({ code: 0 });
   writeFileSync(join(root, "u/admin/secret.txt"), "canary");
-  // Read as what it is, there is no difference; nothing was taken for a file's content.
+  // Read as a plain value it makes no difference; nothing was used as the content of a file.
   expect(await pull(place, hostile.url.href)).toMatchObject({ code: 0, out: "nothing to change\n" });
   archive = {};
   expect((await pull(place, hostile.url.href)).code).toBe(0);

@@ -1,4 +1,6 @@
-/** Apps of code: built from their folder, stored with what they may run, and pulled without a difference. */
+/**
+ * Apps of code: built from their folder, stored with the scripts they may run, and pulled without differences.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { desc } from "drizzle-orm";
@@ -21,14 +23,14 @@ const svc = (place: CliEnvironment, ...words: string[]) =>
   place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);
 const show = async () => (await expectOk(ask("GET", "/w/acme/apps/get/p/f/shop/counter"))).json();
 
-/** The page that was stored last. */
+/** Reads the page that was stored last. */
 async function readPage() {
   const { read } = server.server.app.db;
   const [row] = await read.select().from(appVersions).orderBy(desc(appVersions.id)).limit(1);
   return row!.bundle!;
 }
 
-/** Runs the page in a window that answers what it asks for. @returns what it shows, and what it asked for */
+/** Runs the page in a window that answers its requests. @returns its text, and the requests */
 async function open({ js }: { js: string }, result: unknown) {
   const asked: Record<string, unknown>[] = [];
   const body = { textContent: "" };

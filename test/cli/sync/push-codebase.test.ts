@@ -1,4 +1,4 @@
-/** Scripts of a codebase: bundled with what they import, pushed, run, and pulled without a difference. */
+/** Scripts of a codebase: bundled with their imports, pushed, run, and pulled without differences. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";

@@ -1,4 +1,4 @@
-/** `svc push` of a folder in which not all is well: what can be deployed is, and the rest is told. */
+/** `svc push` of a folder with problems: valid items are deployed, and the rest is reported. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -213,7 +213,7 @@ test("with --secrets sealed, secrets encrypted elsewhere with the folder's key c
   rmSync(join(kept.folder, "encryption_key.yaml"));
   expect((await svc(kept, "pull", "--dry-run")).out).not.toContain("encryption key");
   expect((await svc(kept, "pull", "--dry-run", "--secrets", "sealed")).out).toContain("+ encryption key");
-  // What is set by hand stays as it is, and is told where it is not set.
+  // A value that users set by hand is kept, and reported if it is missing.
   const by_hand = "is_secret: true\ndescription: ''\n";
   const names = ["f/unset/a", "u/admin/pass"];
   using unset = createCliEnvironment();

@@ -1,4 +1,4 @@
-/** Steps of a flow whose lock files are missing, whatever their names: they are locked anew. */
+/** Steps of a flow whose lock files are missing, whatever their names, are locked again. */
 import { expect, test } from "bun:test";
 import { createCliEnvironment } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";

@@ -1,4 +1,4 @@
-/** `svc push --report`: what was taken, what was changed, what will not run and why. */
+/** `svc push --report`: what was deployed, what was changed, what will not run and why. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { createCliEnvironment } from "../program.ts";

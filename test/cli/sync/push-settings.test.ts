@@ -1,4 +1,4 @@
-/** `settings.yaml` in the form of newer clients: pushed, compared and pulled by what it means. */
+/** `settings.yaml` in the format of newer clients: pushed, compared and pulled by meaning. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { createCliEnvironment } from "../program.ts";

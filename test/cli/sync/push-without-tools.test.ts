@@ -1,4 +1,4 @@
-/** A server without the programs that scripts need: what the push, the runs and the report say to install. */
+/** A server without the programs that scripts need: the push, the runs and the report name what to install. */
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

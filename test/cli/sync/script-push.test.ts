@@ -1,4 +1,4 @@
-/** `svc script push`: another version of the code, and of nothing else. */
+/** `svc script push`: a new version of the code, and nothing else changes. */
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer } from "../../support/harness.ts";
 import { createCliEnvironment } from "../program.ts";

@@ -22,7 +22,9 @@ const component = (id: string, file: string, fields = "{}") => `
             name: ${id}
             inlineScript: { language: bun, content: '!inline ${file}' }`;
 
-/** A folder and its server. Results of components come from the page's viewer, who chooses all arguments. */
+/**
+ * A folder and its server. Results of components are requested by the page's viewer, who chooses all arguments.
+ */
 async function board(files: Record<string, string>, by: (app: Board) => Promise<void>): Promise<void> {
   using place = createCliEnvironment();
   await using server = await startTestServer();

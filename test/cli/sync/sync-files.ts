@@ -1,4 +1,4 @@
-/** A workspace as a folder of files, with one thing of each kind, none of which needs a package. */
+/** A workspace as a folder of files, with an item of each kind that needs no package. */
 import { join } from "node:path";
 
 export const WORKSPACE_FILES: Record<string, string> = {
@@ -76,7 +76,7 @@ export async function writeFiles(folder: string, files: Record<string, string>):
   for (const [name, content] of Object.entries(files)) await Bun.write(join(folder, name), content);
 }
 
-/** All files of a folder, by name. */
+/** Reads all files of a folder, by name. */
 export async function readFiles(folder: string): Promise<Record<string, string>> {
   const files: Record<string, string> = {};
   for await (const name of new Bun.Glob("**/*").scan({ cwd: folder })) {

@@ -1,4 +1,4 @@
-/** A server, and a folder that is pushed into its workspace. */
+/** A server, and a folder to push into its workspace. */
 import { afterAll, beforeAll, expect } from "bun:test";
 import { join } from "node:path";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";

@@ -11,7 +11,7 @@ setUpSync();
 
 const NOTHING = { code: 0, out: "nothing to change\n", err: "" };
 
-/** Items, by the number of the files above that they consist of. */
+/** Items, by the number of files they consist of. */
 const ITEMS = [
   "folder            data",
   "resource type     c_database",
@@ -45,7 +45,7 @@ async function makePeople(place: CliEnvironment, common: string[]): Promise<void
   await run(["workspace", "add-user", "acme", "ann@example.org", "--username", "ann"]);
 }
 
-/** Pushes the folder, and finds no difference then, in either direction, here and in a folder that is filled anew. */
+/** Pushes the folder, and then finds no difference in either direction, here and in a freshly pulled folder. */
 async function goesThere(place: CliEnvironment, common: string[]): Promise<void> {
   await makePeople(place, common);
   await writeFiles(join(place.folder, "local"), WORKSPACE_FILES);
@@ -171,7 +171,7 @@ nothing to change
   expect((await get("/scripts/get/p/f/data/hello")).archived).toBe(true);
   expect(await svc(place, "push", "--delete")).toEqual(NOTHING);
 
-  // And back again: what is archived is taken up.
+  // And back: archived items are restored.
   await start(place);
   expect((await get("/flows/get/f/data/twice")).archived).toBe(false);
   await post("/scripts/archive/p/f/data/shout", {});
@@ -197,7 +197,7 @@ test("secrets are left out unless requested", async () => {
   const text = (await readFiles(place.folder))[file]!;
   expect(text + sealed.out).not.toContain("hunter2");
   expect(await svc(place, "push", "--secrets", "sealed")).toEqual(NOTHING);
-  // The file is there, and is not a secret's that anybody asked for.
+  // The file exists, and no secret was requested.
   expect(await svc(place, "push")).toEqual(NOTHING);
   await post("/variables/update/f/data/password", { value: "another" });
   await svc(place, "push", "--yes", "--secrets", "sealed");
@@ -251,7 +251,7 @@ test("workspace settings are included on request", async () => {
     webhook: "https://hooks.example.org/in",
   });
   expect(await svc(place, "push", "--settings")).toEqual(NOTHING);
-  // Newer services have more of them, and a folder need not state all.
+  // Newer services have more settings, and a folder need not contain all.
   await place.file("settings.yaml", "mood: red\nwebhook: https://hooks.example.org/out\n");
   expect(await svc(place, "push", "--yes", "--settings")).toMatchObject({
     code: 0,

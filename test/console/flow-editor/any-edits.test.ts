@@ -1,4 +1,4 @@
-/** Whatever is done to a flow in the editor: it stays valid, and can be undone. */
+/** After any edits in the editor, a flow stays valid, and the edits can be undone. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Fields } from "../../../src/console/api/json.ts";

@@ -1,4 +1,4 @@
-/** Flows and steps for tests of the editor's model, in a few words. */
+/** Short constructors of flows and steps for tests of the editor's model. */
 import type { Fields } from "../../../src/console/api/json.ts";
 import type { FlowDocument } from "../../../src/console/pages/scripts/flow-editor/model/document.ts";
 import { listSteps } from "../../../src/console/pages/scripts/flow-editor/model/steps.ts";

@@ -1,4 +1,4 @@
-/** Changes of a flow in the editor: pure functions, held against the server's own rules. */
+/** Edits of a flow are pure functions, checked against the server's own rules. */
 import { expect, test } from "bun:test";
 import type { Fields } from "../../../src/console/api/json.ts";
 import { listProblems } from "../../../src/console/pages/scripts/flow-editor/model/check.ts";

@@ -1,4 +1,4 @@
-/** Steps that are made of operations of OpenAPI documents run, and call what the document says. */
+/** Steps created from operations of OpenAPI documents run, and make the documented calls. */
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** Every option that the server knows of flows and steps has a field in the editor, which writes it where it belongs. */
+/**
+ * Every option of flows and steps that the server knows has a field in the editor, which writes it to the right
+ * place.
+ */
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { type Fields, getAt, isRecord } from "../../../src/console/api/json.ts";
@@ -35,7 +38,10 @@ function resolve(schema: Fields): Fields {
   return choices && only && others.length === 0 ? resolve(only) : schema;
 }
 
-/** Paths of what can be set: `retry.constant.attempts`. Inputs, free values and steps have no parts of their own. */
+/**
+ * Paths of the options, such as `retry.constant.attempts`. Inputs, free values and steps have no options of
+ * their own.
+ */
 function pathsOf(schema: Fields, before: string[] = []): string[] {
   return Object.entries(schema.properties as Fields).flatMap(([name, each]) => {
     const inner = resolve(each as Fields);

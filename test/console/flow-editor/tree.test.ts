@@ -1,4 +1,4 @@
-/** The tree that the graph is rendered from: only what differs is rendered again. */
+/** The tree from which the graph is rendered: only changed parts are rendered again. */
 import { expect, test } from "bun:test";
 import { setStepField } from "../../../src/console/pages/scripts/flow-editor/model/commands.ts";
 import { buildTree, reuseNodes, type StepNode } from "../../../src/console/parts/flow/tree.ts";

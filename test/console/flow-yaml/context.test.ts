@@ -1,4 +1,4 @@
-/** Completion of a flow's YAML: what can be written where the cursor stands. */
+/** Completion of a flow's YAML: what is valid at the cursor. */
 import { expect, test } from "bun:test";
 import { findCursorPosition, listCompletions } from "../../../src/console/pages/scripts/flow/yaml/context.ts";
 import { readFlow } from "../../../src/console/pages/scripts/flow/yaml/problems.ts";
@@ -10,7 +10,7 @@ const SCHEMA = {
   properties: { summary: { type: "string" }, value: { $ref: "#/$defs/Value" } },
 };
 
-/** Choices at the mark `|` of a text. */
+/** Returns the candidates at the mark `|` of a text. */
 function choices(text: string): string[] {
   const lines = text.split("\n");
   const row = lines.findIndex((line) => line.includes("|"));

@@ -1,4 +1,4 @@
-/** Any text that somebody types is read without an exception, and its numbers keep their digits. */
+/** Any typed text is parsed without an exception, and its numbers keep their digits. */
 import { expect, test } from "bun:test";
 import { readFlow } from "../../../src/console/pages/scripts/flow/yaml/problems.ts";
 

@@ -14,7 +14,7 @@ export let url: string | undefined;
 /** A backup of a server at rest. */
 export let quiet: string;
 
-/** Every row of every table, as text. */
+/** Reads every row of every table, as text. */
 export async function readTables(data_dir: string, database_url?: string): Promise<Record<string, string[]>> {
   const snapshot = database_url
     ? await snapshotPostgres(database_url)

@@ -1,4 +1,7 @@
-/** `svc backup` and `svc restore`: one moment of everything, under load, on both databases and from one to the other. */
+/**
+ * `svc backup` and `svc restore`: a consistent snapshot, under load, on both databases and from one to the
+ * other.
+ */
 import { Database as SqliteFile } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -27,7 +30,9 @@ setDefaultTimeout(60_000);
 
 setUpBackups();
 
-/** Without what a running server writes every few seconds: heartbeats, the leader's lease, counts of usage. */
+/**
+ * Without rows that a running server writes every few seconds: heartbeats, the leader's lease, usage counts.
+ */
 const atRest = ({
   workers: _,
   leaders: _leaders,
@@ -145,7 +150,7 @@ describe("restored", () => {
     const database = postgres ? await createDatabase(postgres) : undefined;
     expect((await restore(path, target, { database: database?.url })).err).not.toContain("warning");
     expect(statSync(join(target, "instance.key")).mode & 0o777).toBe(0o600);
-    // The harness makes a database of its own.
+    // The harness creates a separate database.
     if (!database) {
       await using restored = await startTestServer({ data_dir: target });
       const ask = restored.as(acme.token);
@@ -207,19 +212,19 @@ test("a backup under load is consistent and contains every write acknowledged be
   const now = await readTables(server.data_dir, url);
   const ids = new Set(restored.jobs!.map((row) => row.match(/[0-9a-f]{8}-[0-9a-f-]{27}/)![0]));
   expect(before.filter((id) => !ids.has(id))).toEqual([]);
-  // Jobs never change once they are completed, and what only grows is all there later.
+  // Completed jobs never change, and append-only tables still contain earlier rows.
   const later = new Set(now.jobs);
   const completed = restored.jobs!.filter((row) => row.includes('"completed"'));
   expect(completed.length).toBeGreaterThan(1);
   expect(completed.filter((row) => !later.has(row))).toEqual([]);
-  // Each run leaves its audit row in the same commit as its job: one moment has both or neither.
+  // Each run commits its audit row together with its job: a snapshot has both or neither.
   const runs = restored.audit_log!.filter((row) => row.includes("jobs.run.script"));
   const started = restored.jobs!.filter((row) => row.includes("u/admin/one") && row.includes('"script"'));
   expect(runs.length).toBe(started.length);
 });
 
 describe("every table that there is", () => {
-  /** Far from now, so that a server that looks finds nothing due; each kind of column that is not text or number takes it. */
+  /** So far in the future that nothing is due; valid for each kind of column that is not text or number. */
   const LATER = new Date("9000-01-01T00:00:00.123Z");
 
   async function allTables(): Promise<Table[]> {
@@ -231,7 +236,7 @@ describe("every table that there is", () => {
     return [...found.values()];
   }
 
-  /** A value for every column that does not count by itself. */
+  /** A value for every column that is not generated. */
   function rowOf(table: Table): Record<string, unknown> {
     const row: Record<string, unknown> = {};
     for (const [name, column] of Object.entries(getTableColumns(table))) {
@@ -252,7 +257,7 @@ describe("every table that there is", () => {
     }
     const database_url = app.config.database_url;
     const original = await readTables(own.data_dir, database_url);
-    // Who works at the moment is not a part of what is kept, nor is the index of jobs, which is made of them.
+    // Live workers are not backed up, and the search index of jobs is derived.
     const names = tables
       .map(getTableName)
       .filter((name) => name !== "workers" && !name.startsWith("job_search"))

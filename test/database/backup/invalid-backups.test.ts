@@ -129,7 +129,7 @@ describe("an invalid backup file", () => {
     for (const folder of [place.folder, target, "/"]) expect(existsSync(join(folder, "evil"))).toBe(false);
   });
 
-  /** Somebody's work, not chance: its checksum is right. */
+  /** A deliberate change: the checksum is correct. */
   function withFile(all: string[], file: string): Uint8Array {
     const { header } = parts();
     const copy = [...all.slice(0, -1), JSON.stringify({ file, mode: 0o600, mtime_ms: 0 })];

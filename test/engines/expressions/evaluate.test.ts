@@ -224,7 +224,7 @@ describe("errors", () => {
 
 test.each([1, 2, 3, 8])("a text of %i MB can be passed in and out", async (megabytes) => {
   const text = "ü".repeat(megabytes * 500_000);
-  // What ran before leaves nothing behind that the next one would stumble over.
+  // An evaluation leaves nothing behind that affects the next one.
   for (const end of ["y", "z"]) {
     const given = await evaluateExpression(`flow_input.text + '${end}'`, { flow_input: { text } });
     expect(given === text + end).toBe(true);

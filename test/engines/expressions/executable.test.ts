@@ -1,4 +1,4 @@
-/** The sandbox and its thread travel inside an executable: nothing of them is looked for beside the file. */
+/** The sandbox and its thread are embedded in an executable, which needs no files beside it. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The fast path gives what QuickJS gives, or leaves it to QuickJS. */
+/** The fast path returns what QuickJS returns, or leaves the expression to QuickJS. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { checkExpression, evaluateExpression } from "../../../src/engines/expressions/evaluate.ts";
@@ -16,7 +16,7 @@ async function fastValue(expression: string, scope: ExpressionScope): Promise<un
   return fast ? fast(await resolveMentioned(scope, mentions)) : NOT_SIMPLE;
 }
 
-/** The value as JSON, or the error without the text of the expression. */
+/** The value as JSON, or the error without the expression's text. */
 async function outcome(expression: string, scope: ExpressionScope): Promise<string | undefined> {
   try {
     return JSON.stringify(await evaluateExpression(expression, scope));
@@ -233,7 +233,7 @@ test("agrees with QuickJS, errors included", async () => {
   let all = 0;
   await fc.assert(
     fc.asyncProperty(expression, json, json, json, async (expression, flow_input, a, previous_result) => {
-      // Two members __proto__ in a literal do not parse.
+      // A literal with two members `__proto__` has a syntax error.
       const parses = await checkExpression(expression).then(
         () => true,
         () => false,
@@ -242,7 +242,7 @@ test("agrees with QuickJS, errors included", async () => {
       const scope = { flow_input, results: new Members({ a }), previous_result };
       all++;
       if ((await fastValue(expression, scope)) !== NOT_SIMPLE) taken++;
-      // A sequence is never simple; this one also mentions each name as a whole.
+      // A sequence never takes the fast path; this one also mentions each name as a whole.
       const slow = `(flow_input, results, previous_result, ${expression})`;
       expect(await outcome(expression, scope)).toBe((await outcome(slow, scope)) as string);
     }),

@@ -1,4 +1,4 @@
-/** Expressions that mean harm: each ends in an error that names the limit, and the next evaluation is none the worse. */
+/** Hostile expressions: each ends in an error that names the limit, and the next evaluation is not affected. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { evaluateExpression } from "../../../src/engines/expressions/evaluate.ts";
 
@@ -32,7 +32,7 @@ describe("time", () => {
     "/^(a+)+$/.test('a'.repeat(40) + '!')",
     "/(.*)*(.*)*(.*)*x/.test('a'.repeat(1000))",
     "'a'.repeat(1e6).replace(/a*?b/g, '')",
-    // Loops of the engine itself, in which it does not ask whether to go on.
+    // Loops inside the engine, which it does not interrupt.
     "new Array(4294967295).indexOf(5)",
     "new Array(4294967295).sort()",
     "Array.prototype.includes.call({ length: 2 ** 53 - 1 }, 1)",
@@ -46,10 +46,10 @@ describe("time", () => {
     "const [a, b] = ['a', 'b'].map((x) => 'x'.repeat(1e7) + x); for (;;) a < b",
   ])("%s", async (expression) => {
     const started = performance.now();
-    // Functions that wait may be called so often that this limit comes first.
+    // The number of calls of host functions is raised, so that this limit is reached first.
     const message = await errorOf(expression, {}, { calls: 1e9 });
     expect(message).toBe(`The limit of 150 ms of running time was met in \`${expression}\``);
-    // No measurement: without the limit it would be minutes, or for ever.
+    // Not a measurement: without the limit it would take minutes, or never end.
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 

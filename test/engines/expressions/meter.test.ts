@@ -1,11 +1,14 @@
-/** The counter that is written into WebAssembly, on modules small enough to be written by hand. */
+/** The counter that is inserted into WebAssembly, tested on small modules written by hand. */
 import { expect, test } from "bun:test";
 import { addMetering } from "../../../src/engines/expressions/sandbox/meter.ts";
 
 const section = (id: number, ...content: number[]) => [id, content.length, ...content];
 const ascii = (text: string) => [text.length, ...new TextEncoder().encode(text)];
 
-/** A module that imports `host.clock`, has a memory, and exports `run`: a function without parameters, of this code. */
+/**
+ * A module that imports `host.clock`, has a memory, and exports `run`: a function without parameters and with
+ * this code.
+ */
 const moduleOf = (...code: number[]) =>
   Uint8Array.from([
     ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
@@ -22,7 +25,7 @@ const ENDLESS = [0x03, 0x40, 0x0c, 0, 0x0b];
 /** for (;;) memory.copy(0, 0, 4096) */
 const COPYING = [0x03, 0x40, 0x41, 0, 0x41, 0, 0x41, 0x80, 0x20, 0xfc, 0x0a, 0, 0, 0x0c, 0, 0x0b];
 
-/** Runs it until the clock was asked three times. @returns how much was taken from the counter in all */
+/** Runs it until the clock was called three times. @returns the total subtracted from the counter */
 async function run(code: number[]): Promise<number> {
   const { bytes, clock, counter } = addMetering(moduleOf(...code));
   expect(clock).toMatchObject({ module: "host", name: "clock" });
@@ -46,7 +49,7 @@ test("an endless loop checks the clock each time that the counter has run out", 
 });
 
 test("a bulk copy is charged by its length", async () => {
-  // Four rounds take more than 1000; the loop was entered once before there was anything copied.
+  // Four rounds exceed 1000; the loop was entered once before anything was copied.
   expect(await run(COPYING)).toBe(1 + 3 * 4 * (1 + 4096 / 16));
 });
 

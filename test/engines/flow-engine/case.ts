@@ -1,4 +1,7 @@
-/** A case as a file: a flow in short form, what its leaves answer, what happens in which order, and what is expected. */
+/**
+ * A test case in a file: a flow in short form, the outcomes of its leaves, the order of events, and the
+ * expected result.
+ */
 import { parse } from "yaml";
 import type { Frame, Wait } from "../../../src/engines/flow-engine/state.ts";
 import type { FlowModule, InputTransform } from "../../../src/engines/flow-engine/types.ts";
@@ -9,8 +12,8 @@ interface Case {
   flow: { modules: Short[]; failure_module?: Short; preprocessor_module?: Short };
   input?: Record<string, unknown>;
   /**
-   * By label (`a@0`) or step (`a`): a result, `{fails: message}`, `{failsWith: result}`, `{stopped: result}`, or
-   * `{tries: […]}`, one after the other. What is not named answers with its label.
+   * By label (`a@0`) or step (`a`): a result, `{fails: message}`, `{failsWith: result}`, `{stopped: result}`,
+   * or `{tries: […]}` for successive attempts. Others return their label.
    */
   answers?: Record<string, unknown>;
   random?: number;
@@ -25,7 +28,7 @@ interface Case {
     status: string;
     result?: unknown;
     modules?: Record<string, string>;
-    /** The wait of the flow, if it has not completed. */
+    /** What the flow waits for, if it has not completed. */
     waits?: Wait;
     trace: string[];
   };
@@ -44,7 +47,7 @@ export function flowOf(source: string): Frame {
   } as Frame;
 }
 
-/** @returns what came of it, in the form of `expect` */
+/** @returns the outcome in the form of `expect` */
 export async function runCase(source: string): Promise<{ expected: Case["expect"]; actual: Case["expect"] }> {
   const given = parse(source) as Case;
   const frame = flowOf(source);
@@ -73,7 +76,9 @@ function outcomesOf(run: FlowRun, { modules }: Case["expect"]): Case["expect"] {
   };
 }
 
-/** One thing that is due: an end is told, a leaf ends, a moment comes. */
+/**
+ * Executes one pending action: delivers a completion, completes a leaf, or advances to the next wake-up time.
+ */
 async function goOn(run: FlowRun): Promise<boolean> {
   const [told] = run.untold.splice(0, 1);
   const [leaf] = run.running;
@@ -141,8 +146,9 @@ function outcomeOf(given: unknown, label: string, attempt: number): Outcome {
 }
 
 /**
- * The short form of a module: `a` is a script; `for`, `while`, `one` (with `else`) and `all` hold others, `args` are
- * expressions, a condition may be its expression alone, seconds may be a number. What else it says stands as it is.
+ * The short form of a module: `a` is a script; `for`, `while`, `one` (with `else`) and `all` contain others,
+ * `args` are expressions, a condition may be just its expression, seconds may be a number. Other fields are
+ * unchanged.
  */
 function moduleOf(short: Short): FlowModule {
   if (typeof short === "string") return moduleOf({ id: short });

@@ -1,8 +1,8 @@
 /**
  * Runs a flow in memory, for tests of the engine: frames by id, leaves answered by a function, expressions by
- * `new Function`. What happens next is a choice of whoever drives it. What must hold in any flow is checked on the way:
- * an event that comes twice changes nothing, the state is plain JSON, a frame ends once, nothing that is finished runs
- * again, and nothing is left running.
+ * `new Function`. The caller chooses the next event. Invariants are checked throughout: a repeated event
+ * changes nothing, the state is plain JSON, a frame ends once, completed work does not run again, and nothing
+ * is left running.
  */
 import { expect } from "bun:test";
 import { getBodyModules } from "../../../src/engines/flow-engine/launch.ts";
@@ -26,11 +26,11 @@ export interface Outcome {
   result: unknown;
   /** A condition ended it early. */
   stopped?: boolean;
-  /** It failed because somebody canceled a job in it. */
+  /** It failed because a job in it was canceled. */
   canceled?: boolean;
 }
 
-/** A leaf that runs, or a nested frame, as its parent knows it. */
+/** A running leaf or nested frame, as its parent sees it. */
 export interface Job {
   id: string;
   /** The step, and the indices of the iterations around it: `a@1.0`. */
@@ -39,9 +39,9 @@ export interface Job {
   module: string;
   index: number | undefined;
   args: unknown;
-  /** Numbers of earlier attempts of the modules around it, and of itself: `.0.1`. */
+  /** Attempt numbers of the modules around it, and of itself: `.0.1`. */
   tries: string;
-  /** The frame it is, unless it is a leaf. */
+  /** The nested frame; undefined for a leaf. */
   frame?: FrameRun;
   isIdentity?: boolean;
   isCanceled?: boolean;
@@ -63,7 +63,7 @@ export interface FrameRun {
   isCanceled?: boolean;
 }
 
-/** @param attempt counts the earlier jobs of the same label */
+/** @param attempt number of earlier jobs with the same label */
 export type Answer = (job: Job, attempt: number) => Outcome;
 
 const CANCELED: Outcome = {
@@ -77,15 +77,15 @@ export class FlowRun {
   readonly jobs = new Map<string, Job>();
   /** Leaves that have not ended, oldest first. */
   readonly running = new Set<Job>();
-  /** Ended, and not yet told to the parent. */
+  /** Ended, but not yet reported to the parent. */
   readonly untold: Job[] = [];
   readonly told: { to: FrameRun; event: FrameEvent }[] = [];
   readonly trace: string[] = [];
   readonly approvals = new Map<string, unknown[]>();
   now = 0;
-  /** Random number that the engine gets. */
+  /** Random number for the engine. */
   chance = 0.5;
-  /** Checking each event of very many takes long. */
+  /** Checking every event is slow with very many events. */
   checkEvery = 1;
   #events = 0;
   #newest = new Map<string, Job>();
@@ -110,13 +110,13 @@ export class FlowRun {
     return added;
   }
 
-  /** Frames that wait for a moment, the earliest first. */
+  /** Frames that wait for a time, the earliest first. */
   get sleeping(): FrameRun[] {
     const waiting = this.frames.filter((run) => run.wake !== undefined && !run.isCanceled);
     return waiting.sort((a, b) => a.wake! - b.wake!);
   }
 
-  /** Applies an event, and carries out what the engine asks for. */
+  /** Applies an event, and executes the engine's commands. */
   async tell(to: FrameRun, event: FrameEvent): Promise<void> {
     if (to.isCanceled) return;
     this.told.push({ to, event });
@@ -145,7 +145,7 @@ export class FlowRun {
     }
   }
 
-  /** Ends a leaf, as the table has it unless the outcome is given. */
+  /** Ends a leaf, with the outcome of the table unless one is given. */
   end(job: Job, outcome?: Outcome): void {
     const attempt = this.#attempts.get(job.label) ?? 0;
     this.#attempts.set(job.label, attempt + 1);
@@ -205,7 +205,7 @@ export class FlowRun {
     const job: Job = { id, label, parent, module, index, args, tries };
     const key = `${parent.id}/${module}/${index}`;
     const last = this.#newest.get(key);
-    // What has ended well does not run again, unless with all of a loop or of branches that are tried again.
+    // Successful steps do not run again, except when a whole loop or branches are retried.
     expect(last?.tries).not.toBe(tries);
     if (index === undefined) expect(["success", "skipped"]).not.toContain(last?.ended?.status);
     this.jobs.set(id, job);
@@ -230,7 +230,7 @@ export class FlowRun {
     await this.tell(job.frame, { type: "start" });
   }
 
-  /** A leaf ends later, and until then may still end by itself; a nested frame ends with all that is in it. */
+  /** A leaf ends later, and until then may still end by itself; a nested frame ends with everything in it. */
   cancel(job: Job): void {
     job.isCanceled = true;
     if (!job.frame) return;

@@ -1,10 +1,10 @@
-/** Expressions of flows, by `new Function`. */
+/** Evaluates expressions of flows by `new Function`. */
 
 const NAMES = ["flow_input", "results", "previous_result", "result", "error", "resume", "resumes"] as const;
 export type Name = (typeof NAMES)[number];
 const functions = new Map<string, (...values: unknown[]) => unknown>();
 
-/** The function of an expression, whose parameters are the names in its scope, in their order. */
+/** Compiles an expression; the parameters are the names in its scope, in order. */
 export function compiled(expr: string): (...values: unknown[]) => unknown {
   let found = functions.get(expr);
   if (!found) {

@@ -13,14 +13,15 @@ export interface World {
 }
 
 /**
- * Of a module, or of a list of them. A failure that is `final` is not tried again, or not continued; one that is
- * `canceled` is final for all tries around it. What failed in many parts has a list for its result, not the error alone.
+ * The end of a module, or of a list of them. A `final` failure is not retried or continued after; a `canceled`
+ * one is final for all retries around it. A failure in several parts has a list as its result, not only the
+ * error.
  */
 type Ended =
   | { is: "success" | "skipped"; value: unknown; stopped?: boolean }
   | { is: "failure"; error: unknown; result?: unknown; final?: boolean; canceled?: boolean };
 
-/** Position of a list of modules: the indices of the iterations around it, and their numbers of attempts. */
+/** Position of a list of modules: the indices of the iterations around it, and their attempt numbers. */
 interface Place {
   path: number[];
   tries: string;
@@ -41,7 +42,7 @@ export class Oracle {
     return { status: "failure", result: handled.is === "failure" ? handled.error : handled.value };
   }
 
-  /** @param before the result before it; undefined: the input */
+  /** @param before the previous result; undefined: the input */
   #list(modules: FlowModule[], place: Place, before: unknown): Ended {
     let last = before;
     for (const module of modules) {
@@ -72,7 +73,7 @@ export class Oracle {
         return this.#body(module, here, before);
       });
       if (ended.is !== "failure") return ended;
-      // Final is final for tries only: the error may still become the result.
+      // Final applies to retries only: the error may still become the result.
       if (ended.final || tried >= attempts) return { ...ended, final: false };
     }
   }
@@ -162,7 +163,7 @@ export class Oracle {
         Array.from({ length: total }, (_, i) => iteration(i)),
         skips,
       );
-    // Where nothing runs, nothing is asked either.
+    // Without modules, no expression is evaluated either.
     if (value.modules.length === 0) return { is: "success", value: Array(total).fill(null) };
     const all: Ended[] = [];
     for (let index = 0; index < total; index++) {
@@ -202,7 +203,7 @@ export class Oracle {
   }
 }
 
-/** All results; with one failure that is not to be skipped, a failure. */
+/** Combines all results; a failure that is not skipped fails the whole. */
 function together(
   ended: Ended[],
   skips: (index: number) => boolean,
@@ -225,7 +226,7 @@ function resultOf({ error, result }: Failure): unknown {
   return result ?? error;
 }
 
-/** A nested list that failed is, to what is around it, a job that failed, or that was canceled. */
+/** For what is around it, a failed nested list is a job that failed or was canceled. */
 function notFinal(ended: Ended): Ended {
   if (ended.is !== "failure") return ended;
   return { ...ended, final: ended.canceled ?? false };

@@ -1,4 +1,4 @@
-/** Flows with every option the engine knows, small and many. */
+/** Random flows with every option of the engine, small and many. */
 import fc from "fast-check";
 import type { FlowModule, InputTransform } from "../../../src/engines/flow-engine/types.ts";
 
@@ -49,7 +49,7 @@ const { module } = fc.letrec<{ module: Bare; list: Bare[] }>((tie) => {
     parallel: fc.boolean(),
     parallelism: rarely(fc.integer({ min: 1, max: 2 })),
   });
-  // Its first step makes sure that it ends.
+  // Its first step ensures that it ends.
   const whileLoop = fc.record({
     type: fc.constant("whileloopflow"),
     modules: list.map((modules) => [guard, ...modules]),
@@ -69,7 +69,7 @@ const { module } = fc.letrec<{ module: Bare; list: Bare[] }>((tie) => {
     all,
   );
   const bare = fc.tuple(value, options).map(([given, chosen]) => ({ value: given, ...chosen }) as Bare);
-  // A plain step alone in a loop goes a way of its own.
+  // A plain step alone in a loop has its own code path.
   const plain = leaf.map((given) => ({ value: given }) as Bare);
   return { module: fc.oneof({ arbitrary: bare, weight: 3 }, plain), list };
 });
@@ -79,7 +79,7 @@ const guard: Bare = {
   stop_after_if: { expr: "flow_input.iter?.index >= 2" },
 };
 
-/** Gives each step an id, and leaves out what is undefined, as flows are stored. */
+/** Gives each step an id, and omits undefined fields, as flows are stored. */
 function named(list: Bare[], counter = { next: 0 }): FlowModule[] {
   return list.map((bare) => {
     const id = `s${counter.next++}`;

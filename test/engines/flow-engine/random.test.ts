@@ -10,16 +10,16 @@ const HANDLER: FlowModule = {
   value: { type: "script", path: "f/test/failure", input_transforms: {} },
 };
 
-/** A number that depends on nothing but its arguments, 0 to 1. */
+/** A number from 0 to 1 that depends only on the arguments. */
 function chance(seed: number, ...parts: string[]): number {
   return Number(Bun.hash.wyhash(parts.join("|"), BigInt(seed)) % 1000n) / 1000;
 }
 
-/** A leaf in a loop is known by the same name whether or not its iteration is a frame. */
+/** A leaf in a loop has the same name whether or not its iteration is a frame. */
 const withoutLastZeros = (tries: string) => tries.replace(/(\.0)+$/, "");
 
 function worldOf(seed: number): World {
-  // Whatever happens in the first iterations, later ones end well: a loop that skips failures would never end.
+  // Later iterations always succeed: a loop that skips failures would never end otherwise.
   const isLate = (label: string) => /[@.]([3-9]|\d\d)/.test(label);
   return {
     leaf(label, tries) {
@@ -42,7 +42,7 @@ function worldOf(seed: number): World {
   };
 }
 
-/** One thing that may happen now, drawn; now and then something that has happened already. */
+/** Executes a random possible event, sometimes one that has already happened. */
 async function step(run: FlowRun, world: World, draw: (below: number) => number): Promise<boolean> {
   if (draw(4) === 0 && run.told.length > 0) {
     const { to, event } = run.told[draw(run.told.length)]!;
@@ -58,7 +58,7 @@ async function step(run: FlowRun, world: World, draw: (below: number) => number)
       run.untold.splice(index, 1);
       return run.tell(job.parent, job.ended!.event);
     }),
-    // What is to be stopped may have ended by itself before that reached it.
+    // A step that is being canceled may end by itself first.
     ...leaves.map((job) => async () => {
       if (draw(2)) job.isCanceled = false;
       run.end(job);
@@ -90,7 +90,7 @@ function outcomeOf(world: World, { label, tries }: Job) {
   return { status, result: status === "success" ? label : { error } };
 }
 
-/** Small and quick; the sequence it makes depends on the seed alone. */
+/** A small, fast generator; its sequence depends only on the seed. */
 function dice(seed: number): (below: number) => number {
   let drawn = 0;
   return (below) => Math.floor(chance(seed, String(drawn++)) * below);

@@ -7,7 +7,7 @@ interface Known {
   resolve(ref: ResultRef): unknown;
 }
 
-/** A step as a line of a case: what it asks for, of which step, with which value. */
+/** Formats a command of the engine as a line of a case: its type, step and value. */
 export function lineOf(run: FrameRun, step: EngineCommand, flow: Known): string {
   switch (step.type) {
     case "run": {
@@ -34,7 +34,7 @@ export function lineOf(run: FrameRun, step: EngineCommand, flow: Known): string 
 const text = (value: unknown) => JSON.stringify(value);
 const at = (id: string, path: string) => (path ? `${id}@${path}` : id);
 
-/** @param index of a loop's iteration; undefined: no loop */
+/** @param index of the loop's iteration; undefined outside of loops */
 export function pathOf({ path }: FrameRun, index: number | undefined): string {
   return index === undefined ? path : [path, index].filter((part) => part !== "").join(".");
 }

@@ -29,7 +29,7 @@ describe("packages", () => {
     ['import { type T, x } from "a"', ["a@latest"]],
     ['import b from "b"; import a from "a"', ["a@latest", "b@latest"]],
     ['import a from "a"; import b from "a@1"; import c from "a/sub"', ["a@1"]],
-    // A package that has a built-in module's name, asked for by version.
+    // A package named like a built-in module, imported with a version.
     ['import e from "events@3"', ["events@3"]],
   ])("%s", (content, wanted) => {
     expect(needs(content)).toEqual(wanted);

@@ -1,4 +1,7 @@
-/** The Python that reads scripts: found while the server runs, and started itself rather than through a slow shim. */
+/**
+ * The Python that analyses scripts: found while the server runs, and started directly instead of through a slow
+ * shim.
+ */
 import { expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,6 +33,6 @@ test("Python may be installed later, behind a shim that is called once and not f
     expect(await deploy(`late${value}`, value)).toMatchObject({ code: 0 });
     expect((await svc("run", `u/ann/late${value}`)).out).toBe(`${value}\n`);
   }
-  // One call by what reads scripts, one by what runs them.
+  // One call by the analysis, one by the run.
   expect(readFileSync(calls, "utf8")).toBe("called\ncalled\n");
 }, 60_000);

@@ -1,10 +1,10 @@
-/** Many Python scripts that are deployed at once. */
+/** Child processes of this one. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { analysePython } from "../../../src/engines/languages/python/analyse.ts";
 
-/** Processes that this one has started. */
+/** Child processes of this one. */
 const children = () => {
   const { pid } = process;
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).length;

@@ -7,7 +7,7 @@ const string = { type: "string" };
 const integer = { type: "integer" };
 const array = (items: ParameterSchema) => ({ type: "array", items });
 
-/** Many parameters are asked for at once: each look costs a start of the interpreter. */
+/** Many parameters are analysed at once, because each analysis starts an interpreter. */
 async function look(parameters: [text: string, schema: ParameterSchema][]) {
   const named = parameters.map(([text], n) => text.replace(/^x/, `x${n}`));
   const { schema } = await analysePython(`def main(*, ${named.join(", ")}):\n    pass\n`);

@@ -1,4 +1,4 @@
-/** Taking SQL apart, and putting it together again with what each client binds. */
+/** Splitting SQL into statements, and rewriting it with the values that each client binds. */
 import { describe, expect, test } from "bun:test";
 import { analyseScript } from "../../../src/engines/languages/reading/analyse.ts";
 import { type SqlDialect, splitStatements } from "../../../src/engines/languages/sql/statements.ts";

@@ -13,7 +13,7 @@ const object = (properties: Record<string, ParameterSchema>, required = Object.k
   order: Object.keys(properties),
 });
 
-/** A parameter of its own: what it is written as, its schema, and types the file declares. */
+/** One parameter: its source text, its schema, and the types that the file declares. */
 type Row = [parameter: string, schema: ParameterSchema, declarations?: string];
 
 const filled = (rows: Row[]) =>
@@ -59,12 +59,12 @@ const REQUIRED: Row[] = [
   ["x: T & { b: 1 }", object({ a: string, b: { type: "number", enum: [1] } }), "type T = { a: string }"],
   ["x: Partial<I>", object({ a: string }, []), "interface I { a: string }"],
   ["x: Record<string, number>", { type: "object", additionalProperties: number }],
-  // A type of elsewhere with a capital is a resource.
+  // An unknown type with a capital letter is a resource type.
   ["x: Postgresql", { type: "object", format: "resource-postgresql" }],
   ["x: RT.MySqlServer", { type: "object", format: "resource-my_sql_server" }],
   ["x: S3Object", { type: "object", format: "resource-s3_object" }],
   ["x: Base64", { type: "string", contentEncoding: "base64" }],
-  // A type that contains itself ends there.
+  // A recursive type ends at the recursion.
   [
     "x: Tree",
     object({ of: { type: "array", items: {} }, n: number }),

@@ -1,4 +1,4 @@
-/** Shares of slots between owners, with the clock of the test. */
+/** Sharing slots between owners, with a test clock. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import { createFairSlots } from "../../../src/engines/runner/packages/fair-slots.ts";
 

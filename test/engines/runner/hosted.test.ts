@@ -1,4 +1,4 @@
-/** Jobs whose program is a process below a warm one, such as bash: what they share with the job before, which is nothing. */
+/** Jobs whose program runs below a warm process, such as bash: they share nothing with the previous job. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Ask,
@@ -27,7 +27,7 @@ async function bash(content: string, more: object = {}) {
     fail: async (args: object = {}) => (await start(args)).json().error,
   };
 }
-/** A zombie has ended. */
+/** A zombie process has ended. */
 const isAlive = (pid: number) =>
   Bun.file(`/proc/${pid}/stat`)
     .text()
@@ -89,7 +89,7 @@ describe("a shell that waits for its job", () => {
   const childrenOf = async (host: number) =>
     (await Bun.file(`/proc/${host}/task/${host}/children`).text()).trim().split(" ").map(Number);
 
-  /** Its process id, once it has been started. */
+  /** Its process id, once it was started. */
   const waitingBelow = (host: number) =>
     until(async () => (await childrenOf(host)).find((pid) => pid > 0), "a shell that waits");
 

@@ -1,4 +1,7 @@
-/** Long answers of a process are read in several turns of the event loop: in order, and also when it has ended since. */
+/**
+ * Long responses of a process are read in several turns of the event loop: in order, and also if it has ended
+ * since.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 
@@ -21,7 +24,7 @@ test("long results of runs one after the other arrive whole", async () => {
 });
 
 test("of a process that ends right after its answer", async () => {
-  // Written as a process does that ends at the same moment.
+  // Written as by a process that exits at the same time.
   const code = `import { writeSync } from "node:fs";
     export function main() {
       const result = JSON.stringify(${JSON.stringify("é\\n")}.repeat(1_000_000));

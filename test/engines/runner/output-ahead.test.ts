@@ -1,4 +1,7 @@
-/** Output of a job that the server does not know to have begun: it waits until the job is the child's current one. */
+/**
+ * Output of a job whose start the server does not know yet: it is buffered until the job is the child's current
+ * one.
+ */
 import { expect, test } from "bun:test";
 import { ChildOutput } from "../../../src/engines/runner/output/child-output.ts";
 
@@ -6,7 +9,10 @@ const NONCE = "n0nce";
 const announce = (sequence: number) => `\0${NONCE}>${sequence}\0`;
 const end = `\0${NONCE}\0`;
 
-/** Reads `text` in pieces of `size` while job 1 is the current one, then ends the jobs in turn. @returns their logs */
+/**
+ * Reads `text` in chunks of `size` while job 1 is the current one, then ends the jobs in turn.
+ * @returns their logs
+ */
 function readLogs(text: string, size: number, jobs = 3): string[] {
   const output = new ChildOutput();
   output.nonce = NONCE;

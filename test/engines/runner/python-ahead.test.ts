@@ -1,4 +1,7 @@
-/** Python processes that wait for a script: there where Python is in use, blank, and gone when it is not used any more. */
+/**
+ * Spare Python processes: started while Python is in use, without a script, and ended when it is no longer
+ * used.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +15,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Lists processes of Python that were started below this test. */
+/** Lists the Python processes below this test. */
 function pythons(): number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -27,7 +30,7 @@ function pythons(): number[] {
     });
 }
 
-/** Number of processes for scripts below this test, whatever they have become. */
+/** Number of script processes below this test, in any state. */
 function countChildren(data_dir: string): number {
   return readdirSync(join(data_dir, "runner/children")).length;
 }
@@ -101,7 +104,7 @@ test("ended ones are discarded and never given to a script", async () => {
   ahead.replenish();
   await Promise.resolve();
   const [ended, closed, usable] = started as [Child, Child, Child];
-  // One has ended, which nobody has been told yet; one has closed its channel.
+  // One has ended, which was not reported yet; one has closed its channel.
   Object.assign(ended, { isUsable: false });
   closed.onDisconnect!(undefined);
   expect(ahead.count()).toBe(2);

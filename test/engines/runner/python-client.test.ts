@@ -1,4 +1,7 @@
-/** The module `wmill` that Python scripts find without a lock, called from real scripts against the real server. */
+/**
+ * The module `wmill` that Python scripts import without a lock, called from real scripts against the real
+ * server.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
 
@@ -50,7 +53,7 @@ afterAll(() => server.stop());
 
 const python = (path: string, content: string) => deploy(ask, "acme", path, content, { language: "python3" });
 
-/** One script for all cases: it defines a function of the body that it is given, and calls it. */
+/** One script for all cases: it defines a function with the given body, and calls it. */
 const CASES = `import datetime, os, time, wmill
 def main(body: str):
     names = dict(globals())

@@ -1,4 +1,7 @@
-/** Has the kernel refuse a system call from here on, to this thread and to what it becomes, as older ones or full ones do. */
+/**
+ * Makes the kernel reject a system call of this thread and its programs from now on, as older or exhausted
+ * kernels do.
+ */
 import { dlopen, ptr } from "bun:ffi";
 
 const PR_SET_NO_NEW_PRIVS = 38;
@@ -11,7 +14,7 @@ const musl = `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`
 /** The C library of this machine. */
 export const LIBC = header.glibcVersionRuntime ? "libc.so.6" : musl;
 
-/** @throws Error when the kernel takes no filter */
+/** @throws Error if the kernel accepts no filter */
 export function refuseCall(number: number, errno: number): void {
   const { prctl } = dlopen(LIBC, {
     prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },

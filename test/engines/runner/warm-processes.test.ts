@@ -1,6 +1,4 @@
-/**
- * State that a process keeps for its next job, and state that it does not keep: other callers, tokens, files.
- */
+/** State that a process keeps for its next job, and state that it does not: other callers, tokens, files. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Ask,
@@ -51,7 +49,7 @@ test("callers of a script that runs as another user do not share processes", asy
 });
 
 describe("a token", () => {
-  /** Answers a request of the job that runs when the test has looked. */
+  /** Answers a request of the running job once the test has checked. */
   let whileRunning: (token: string) => Promise<string> = async () => "";
   const desk = Bun.serve({
     port: 0,
@@ -177,7 +175,7 @@ def main():
 });
 
 describe("the folder of a job is empty at its start:", () => {
-  /** Each leaves what the next one is not to see, and tells what it sees. */
+  /** Each leaves something that the next one must not see, and reports what it sees. */
   const LEAVES = {
     bun: `import * as fs from "node:fs";
       let runs = 0;

@@ -1,4 +1,4 @@
-/** The log as files: what fails at the change of the hour must touch nobody else's files, and ends with its cause. */
+/** The log as files: a failure when the hour changes touches no other files, and ends with its cause. */
 import { expect, setSystemTime, test } from "bun:test";
 import {
   closeSync,
@@ -25,7 +25,7 @@ test("a file that cannot be opened closes no other file, and later lines are wri
     at(8);
     const append = openLogFiles(folder);
     append("eight\n");
-    // A file stands where the folder should.
+    // A file is in the place of the folder.
     rmSync(join(folder, HOST), { recursive: true });
     writeFileSync(join(folder, HOST), "");
     at(9);

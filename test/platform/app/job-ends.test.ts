@@ -12,7 +12,7 @@ import {
 const job = { id: "1", kind: "script" } as EndedJob;
 const tx = {} as Tx;
 
-/** An app whose features each have something to store at some ends. */
+/** An app with features that store rows at some completions. */
 function appWith(...listeners: JobEndListener[]): App {
   const features = listeners.map((jobEnded, at) => ({ folder: String(at), on: { jobEnded } }));
   return { features: [{ folder: "without" }, ...features] } as unknown as App;

@@ -1,4 +1,6 @@
-/** Operations on many rows that are cut off by `kill -9` are finished by the next start, at whichever piece it was. */
+/**
+ * Operations on many rows that are interrupted by `kill -9` are finished at the next start, after any batch.
+ */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -37,7 +39,7 @@ afterEach(async () => {
   await dropDatabase?.();
 });
 
-/** A workspace with a history, and with jobs that wait: half of them are due as soon as anybody looks. */
+/** A workspace with a history, and with queued jobs: half of them are due. */
 async function furnish(): Promise<void> {
   await using server = await startTestServer(place);
   const { ask } = await server.workspace();
@@ -53,7 +55,8 @@ async function furnish(): Promise<void> {
       script_hash: hash,
       concurrency_key: "acme/x",
     });
-    // Nobody is told of them: the next server finds those that are due. This one would run them while it stops.
+    // No worker is notified of them: the next server finds those that are due. This one would run them while it
+    // stops.
     rows.push(n % 2 === 0 ? { ...row, scheduled_for: new Date(now.getTime() + 2_000) } : row);
   }
   await server.server.app.db.write(async (tx) => {

@@ -1,4 +1,4 @@
-/** Two servers of one PostgreSQL, and changes on one of them that the other must notice. */
+/** Two servers on one PostgreSQL, and changes on one of them that the other must notice. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk } from "../../support/harness.ts";
 import { expectEventually, rootOf, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
@@ -36,7 +36,7 @@ export const isAlive = (process_id: number) => {
 
 export interface Case {
   name: string;
-  /** Makes what is remembered. */
+  /** Creates the cached state. */
   make: () => Promise<unknown>;
   /** Reads the state from the other server. */
   look: () => Promise<unknown>;
@@ -45,13 +45,13 @@ export interface Case {
   after: unknown;
 }
 
-/** Tests each change: what the other server answers before it, from memory, and soon after it. */
+/** Tests each change: the other server's response before it, from its cache, and soon after it. */
 export function testCases(cases: Case[]): void {
   test.each(cases.map((each) => [each.name, each] as const))(
     "%s",
     async (_, { make, look, before, change, after }) => {
       await make();
-      // Asked twice: from now on it is answered from memory.
+      // Read twice: from now on it is cached.
       await look();
       expect(await expectEventually(look, before)).toEqual(before);
       await change();

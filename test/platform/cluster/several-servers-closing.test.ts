@@ -1,6 +1,6 @@
 /**
- * A workspace is moved, archived or deleted while another server of its database stands still: what that server was about
- * to store goes along, or is not stored at all.
+ * A workspace is renamed, archived or deleted while another server of its database is blocked: what that server
+ * was about to store is moved along, or is not stored at all.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -21,16 +21,16 @@ import { SVC_SECRET_KEY } from "../../support/two-servers.ts";
 setDefaultTimeout(60_000);
 
 const postgres = process.env.DATABASE_URL;
-/** Of jobs that wait, so that nothing is canceled for running. */
+/** Applies to queued jobs, so that nothing is canceled because it runs. */
 const LATER = "scheduled_in_secs=86400";
 const RUN = "jobs/run/p/u/admin/one";
 
 interface Servers extends AsyncDisposable {
   front: TestServer;
-  /** Reaches the database through `way`. */
+  /** Connects to the database through `way`. */
   back: TestServer;
   way: CuttableProxy;
-  /** A workspace with a script, which the server at the back has in memory. */
+  /** A workspace with a script that the back server has cached. */
   workspace: (id: string) => Promise<{ atFront: Ask; atBack: Ask }>;
 }
 
@@ -52,7 +52,7 @@ async function startServers(lease_s: number): Promise<Servers> {
       await deploy(ask, id, "u/admin/one", "export const main = () => 1");
       const atBack = back.as(token);
       await expectOk(atBack("POST", `/w/${id}/${RUN}?${LATER}`, {}));
-      // Who lives is known by its row.
+      // Live servers are known by their rows.
       await until(async () => {
         const { length } = (await expectOk(ask("GET", "/workers/list"))).json<unknown[]>();
         return length === 2 || undefined;
@@ -75,11 +75,11 @@ const jobsOf = ({ front }: Servers, workspace_id: string) =>
     .from(jobs)
     .where(eq(jobs.workspace_id, workspace_id));
 
-/** The server at the back has let the call in and is about to store its job. */
+/** The back server has accepted the call and is about to store its job. */
 const isStoring = ({ back }: Servers) =>
   until(() => back.server.app.db.channel && isPending(back.server.app.db.channel.awaitWrites()), "a write");
 
-/** True for a promise that has not been settled, undefined for one that has. */
+/** True for a pending promise, undefined for a settled one. */
 async function isPending(promise: Promise<unknown>): Promise<true | undefined> {
   const pending = {};
   return (await Promise.race([promise, Promise.resolve(pending)])) === pending || undefined;
@@ -108,7 +108,7 @@ describe.skipIf(!postgres)("while another server hangs", () => {
         isDone = true;
         return answer;
       });
-      // Longer than any pause that somebody may take for long enough.
+      // Longer than any pause that could be mistaken for being blocked.
       await Bun.sleep(1_500);
       expect(isDone).toBe(false);
       way.mend();
@@ -171,7 +171,7 @@ describe.skipIf(!postgres)("while another server hangs", () => {
         }[how]();
         expect(status).toBe(200);
         way.mend();
-        // Refused as it is stored, or before that, where it found nothing in memory and asked the database.
+        // Rejected when it is stored, or earlier, if it was not cached and the database was asked.
         expect([400, 401, 404]).toContain((await called).status);
         const left = await jobsOf(servers, id);
         expect(left.filter(({ state }) => state !== "completed")).toEqual([]);

@@ -1,4 +1,4 @@
-/** Two servers of one PostgreSQL, of which only one takes jobs. */
+/** Two servers on one PostgreSQL, of which only one claims jobs. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, until } from "../../support/harness.ts";
 import { rootOf, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
@@ -45,7 +45,7 @@ export const jobEnd = (id: string) =>
 export const running = (id: string) =>
   until(() => both.back.server.app.queue.has(id) || undefined, "the job at the back");
 
-/** Calls the server by each of its two addresses, and returns what they answer. */
+/** Calls the server at each of its two addresses, and returns the responses. */
 export const CALLS = `export async function main(variable: string, path: string) {
   const call = async (base: string) => {
     const answer = await fetch(base + path, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } });
@@ -62,7 +62,7 @@ export function setUpJobServers(): void {
     both = await startTwoServers({ allowed_targets: "127.0.0.1" });
     ({ ask, token } = both.admin);
     back = both.atBack;
-    // Scripts are the back server's alone.
+    // Only the back server runs scripts.
     root = await rootOf(both);
     await setTags(["dependency"]);
     await expectOk(root.ask("POST", "/settings/global/base_url", { value: both.front.url }));

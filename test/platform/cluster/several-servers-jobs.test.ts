@@ -1,4 +1,4 @@
-/** Jobs that run on another server of the same PostgreSQL than the one that is called. */
+/** Jobs that run on another server of the same PostgreSQL than the one that was called. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deploy, expectOk, until } from "../../support/harness.ts";
 import { startBucket } from "../../support/peers/bucket.ts";
@@ -40,7 +40,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
       const [own, other] = said;
       expect([own[0], other[0]]).toEqual([200, 200]);
       expect(JSON.parse(other[1])).toEqual(JSON.parse(own[1]));
-      // Its token ends with it, everywhere.
+      // Its token is revoked with its end, everywhere.
       expect((await both.front.as(its)("GET", "/users/whoami")).status).toBe(401);
       expect((await both.back.as(its)("GET", "/users/whoami")).status).toBe(401);
     });
@@ -84,7 +84,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
       const madeUp = its.slice(0, 22) + "0".repeat(10);
       const began = performance.now();
       expect((await both.front.as(madeUp)("GET", "/users/whoami")).status).toBe(401);
-      // No other server was asked.
+      // No other server was queried.
       expect(performance.now() - began).toBeLessThan(1_500);
     });
   });

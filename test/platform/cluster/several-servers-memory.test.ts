@@ -210,7 +210,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates t
     await deploy(ask, "acme", "u/admin/fails", "export const main = () => { throw new Error('no') }");
     await deploy(ask, "acme", "u/admin/hears", "export const main = (path: string) => path");
     const fail = () => back("POST", `${WORKSPACE}/jobs/run_wait_result/p/u/admin/fails`, {});
-    // That there is none is known here from now on.
+    // From now on this server has cached that it does not exist.
     await fail();
     const handler = { error_handler: "script/u/admin/hears", error_handler_extra_args: {} };
     await expectOk(ask("POST", `${WORKSPACE}/workspaces/edit_error_handler`, handler));

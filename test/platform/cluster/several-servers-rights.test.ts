@@ -114,7 +114,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a change of rights on one server rea
       make: async () => {
         await license(both.front);
         const gone = await both.front.user("gone");
-        // Known at the back alone: the server that takes the list has never seen the token.
+        // Only cached at the back: the server that receives the list has never seen the token.
         goneAtBack = both.back.as(gone.token);
       },
       look: () => status(goneAtBack, "GET", "/users/whoami")(),

@@ -69,7 +69,7 @@ describe.skipIf(!process.env.DATABASE_URL)("with two servers", () => {
     );
     await Promise.all(apps().map(flushUsage));
     const executions = (await ask("GET", `${w}/workspaces/usage`)).json() - before;
-    // One that takes longer than a second counts for more.
+    // A pass that takes longer than a second counts for more.
     expect(executions).toBeGreaterThanOrEqual(20);
     expect((await back("GET", `${w}/workspaces/usage`)).json()).toBe(executions + before);
   });
@@ -171,7 +171,7 @@ describe.skipIf(!process.env.DATABASE_URL)("with two servers", () => {
 
   test("one that hangs in a transaction keeps its locks for the duration of a lease", async () => {
     const { data_dir, database_url } = { ...both, data_dir: both.back.data_dir };
-    // A write that waits is done once here: what it waits for comes once.
+    // A write that waits runs once here, because what it waits for comes once.
     const rehearse = process.env.SVC_TEST_REHEARSE_WRITES;
     process.env.SVC_TEST_REHEARSE_WRITES = "";
     const other = await openDatabase({

@@ -1,4 +1,4 @@
-/** Two servers of one PostgreSQL. */
+/** Two servers on one PostgreSQL. */
 import { afterAll, beforeAll } from "bun:test";
 import { createDatabase, startTestServer, type TestServer } from "../../support/harness.ts";
 
@@ -6,7 +6,7 @@ export const postgres = process.env.DATABASE_URL;
 export const SVC_SECRET_KEY = "0123456789abcdef0123456789abcdef";
 
 export let database: Awaited<ReturnType<typeof createDatabase>>;
-/** Takes calls, and has no room for jobs of its own. */
+/** Accepts calls, and runs no jobs. */
 export let front: TestServer;
 export let back: TestServer;
 export let admin: Awaited<ReturnType<TestServer["workspace"]>>;

@@ -1,4 +1,4 @@
-/** Servers and separate workers of one PostgreSQL. */
+/** Servers and separate workers on one PostgreSQL. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       SVC_SECRET_KEY,
       SVC_LEASE_S: "3",
       SVC_WORKERS: "2",
-      // Files outside of a job's own folder tell here how often it was begun.
+      // Counts runs by files outside of the job's own folder.
       SVC_SANDBOX: "off",
     });
     const runTagged = async (tag: string, args: object) =>
@@ -90,7 +90,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       stopped.child.kill("SIGSTOP");
       using second = start(other, ["worker", "--tags", "far", "--json"], env());
       await until(() => (readFileSync(file, "utf8") === "xx" ? true : undefined), "the job at work again");
-      // What it ran meanwhile is over by now, and it says so first.
+      // What it ran meanwhile has ended, which it reports first.
       await until(async () => ((await jobOf(id)).type === "CompletedJob" ? true : undefined), "the end");
       const end = await jobOf(id);
       stopped.child.kill("SIGCONT");
@@ -126,7 +126,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await far.says("another worker holds it by now");
       expect(await jobOf(id)).toEqual(end);
       expect(end).toMatchObject({ success: true, result: "done" });
-      // It works on, now that it is back.
+      // It continues to work after it came back.
       second.child.kill("SIGTERM");
       await second.ended();
       expect(await ended(await runTagged("far", { file, ms: 0 }))).toMatchObject({ success: true });

@@ -1,4 +1,4 @@
-/** Several servers on one PostgreSQL: what one changes or finishes, the others know. */
+/** Several servers on one PostgreSQL: changes and completions on one are known to the others. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -45,7 +45,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       ),
     );
     expect(new Set(answers.map((answer) => answer.json())).size).toBe(8);
-    // Told at once, not found by the look that comes every few seconds.
+    // Notified at once, not found by the polling every few seconds.
     expect(performance.now() - began).toBeLessThan(4_000);
     await free();
   });
@@ -105,14 +105,14 @@ describe.skipIf(!postgres)("servers of one database", () => {
     expect<unknown>(last).toEqual(wanted);
   }
 
-  /** A change that no server tells of. */
+  /** A change without a notification. */
   async function change(how: (client: SQL) => Promise<unknown>): Promise<void> {
     const client = new SQL({ url: database.url, max: 1 });
     await how(client);
     await client.close();
   }
 
-  /** Both servers lose the connection on which they hear each other. */
+  /** Both servers lose the connection for notifications. */
   const cut = () =>
     change(async (client) => {
       const ended =
@@ -197,7 +197,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       const call = async () =>
         (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/colour", {})).json();
       await soon(call, "red");
-      // Nobody tells of this change: as if the message was lost with the connection.
+      // No notification of this change, as if it was lost with the connection.
       await change((client) => client`UPDATE workspace_environment SET value = 'blue' WHERE name = 'COLOUR'`);
       await cut();
       await soon(call, "blue");
@@ -232,7 +232,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     await other.says('"url"');
     if (!fromTheStart) {
       await place.file("ahead", "");
-      // It looks for lost workers twice in a lease's time.
+      // It looks for lost workers twice per lease.
       await Bun.sleep(7_000);
     }
     const row = async () => (await expectOk(atBack("GET", `/w/acme/jobs_u/get/${id}`))).json();

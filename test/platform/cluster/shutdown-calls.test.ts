@@ -9,7 +9,7 @@ const SLOW = `export async function main(n: number, desk: string) {
   return n;
 }`;
 
-/** Starts a server to which scripts report that they run. */
+/** Starts a server to which running scripts report. */
 function openDesk() {
   let came = 0;
   const desk = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(++came)) });
@@ -185,7 +185,7 @@ describe.skipIf(!process.env.DATABASE_URL)("two servers behind a balancer", () =
   }, 120_000);
 });
 
-/** Sends each call to the next of the servers whose health was well when it was last looked at; tries none again. */
+/** Forwards each call to the next server that was healthy at the last check; retries none. */
 function startBalancer(urls: () => string[]) {
   let healthy: string[] = [];
   let turn = 0;

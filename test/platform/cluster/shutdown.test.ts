@@ -1,4 +1,4 @@
-/** A server that stops stops all of itself, also when the database is gone by then. */
+/** A stopping server stops all its parts, also if the database is gone by then. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { type PostgresServer, startPostgres } from "../../support/peers/postgres
 
 setDefaultTimeout(90_000);
 
-/** Says where it runs, and that it came to its end once there is a file `go`. */
+/** Reports where it runs, and that it ended once there is a file `go`. */
 const WORKS = `
 import { existsSync, writeFileSync } from "node:fs";
 export async function main(folder: string) {
@@ -59,7 +59,7 @@ describe("with the database gone", () => {
     const pid = Number(await Bun.file(join(folder, "pid")).text());
     await goes();
     const stopped = server.server.stop().catch(() => {});
-    // What runs is waited for, as at any other time.
+    // Running jobs are waited for, as usual.
     await Bun.write(join(folder, "go"), "");
     await stopped;
     expect(existsSync(join(folder, "ended"))).toBe(true);

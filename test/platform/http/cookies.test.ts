@@ -1,4 +1,4 @@
-/** Limits of the session cookie for requests that come from links of other sites. */
+/** Limits of the session cookie for requests from links on other sites. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { operations } from "../../../src/server/features.ts";
 import {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const cookie = () => ({ cookie: `token=${token}` });
-/** Runs of the workspace, by whichever call. */
+/** Number of runs of the workspace, by any call. */
 const runs = async () => (await ask("GET", "/w/acme/jobs/list")).json().length;
 
 /** Read operations that write an audit row. */
@@ -33,9 +33,9 @@ const READS = new Set([
   "users.export",
   "workspaces.get_encryption_key",
   "variables.decrypt_secret",
-  // It changes the session of whoever asks, and tells nobody else of it.
+  // It changes the caller's own session, and reveals nothing to others.
   "users.token.refresh",
-  // The provider sends the browser here; the login's own cookie says whether it was asked for.
+  // The provider redirects the browser here; the login's own cookie proves that it was requested.
   "oauth.login",
 ]);
 
@@ -48,7 +48,7 @@ test("every GET operation with effects declares how it treats the cookie", () =>
 });
 
 describe("a link opened by a logged-in user", () => {
-  // On plain http, browsers say nothing of where they were sent from.
+  // Over plain HTTP, browsers do not report the site of origin.
   test.each([
     "/w/acme/jobs/run_wait_result/p/u/admin/told",
     "/w/acme/jobs/run_wait_result/f/u/admin/told",

@@ -1,4 +1,4 @@
-/** HTTPS: certificates, their renewal, and what is answered to plain HTTP. */
+/** HTTPS: certificates, their renewal, and responses to plain HTTP. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { setUpSecurity } from "./security-setup.ts";
 
 setUpSecurity();
 
-/** The fingerprint of the certificate that is shown on a port to whoever connects now. */
+/** The fingerprint of the certificate that a port presents to new connections. */
 function shownAt(port: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
@@ -45,7 +45,7 @@ describe("https", () => {
     writeFileSync(join(folder, "text.pem"), "hello");
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  /** A certificate that is whole, and half of the next one of its chain. @returns its file */
+  /** A complete certificate, followed by half of the next one of its chain. @returns its file */
   const cutOff = (whole: string, file: string) => {
     const text = readFileSync(whole, "utf8");
     writeFileSync(file, text + text.slice(0, text.length / 2));
@@ -114,7 +114,7 @@ describe("https", () => {
       tls: { rejectUnauthorized: false },
     } as RequestInit);
 
-    // The certificate comes first, and fits no key for a while.
+    // The certificate is replaced first, and matches no key for a while.
     make(join(folder, "next-key.pem"), join(folder, "next-cert.pem"));
     renameSync(join(folder, "next-cert.pem"), own("cert"));
     await Bun.sleep(2_500);

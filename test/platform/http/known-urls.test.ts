@@ -1,4 +1,4 @@
-/** A webhook whose URL was called before is answered as at the first call. */
+/** A webhook whose URL was called before gets the same response as at the first call. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 

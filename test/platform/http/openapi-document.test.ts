@@ -30,8 +30,8 @@ async function run(...command: string[]): Promise<string> {
 const lint = async (source: string) => {
   const config = await createConfig({
     extends: ["recommended-strict"],
-    // Existing clients call `inputs/delete/{id}` beside `inputs/{id}/args`: a word is meant before a parameter. Older
-    // ones call `capture/{path}`, which has slashes, beside `capture/{id}`, which has none.
+    // Existing clients call `inputs/delete/{id}` beside `inputs/{id}/args`: literal segments precede
+    // parameters. Older ones call `capture/{path}`, which has slashes, beside `capture/{id}`, which has none.
     rules: { "no-ambiguous-paths": "off", "no-identical-paths": "off" },
   });
   const problems = await lintFromString({ source, absoluteRef: join(root, "openapi.yaml"), config });
@@ -78,7 +78,7 @@ console.log(JSON.stringify({ name, isAdmin, since, result, paths, lost }));
 `;
 
 describe("a client generated from it", () => {
-  // Beside the project's own packages, where the client finds its runtime.
+  // In the folder of the project's packages, where the client finds its runtime.
   const made = join(root, "node_modules/.cache");
   mkdirSync(made, { recursive: true });
   const folder = mkdtempSync(join(made, "client-"));
@@ -133,7 +133,7 @@ describe("the page for people", () => {
     for (const link of new Set(links)) {
       if (link !== "openapi.yaml") expect([link, targets.has(link.slice(1))]).toEqual([link, true]);
     }
-    // What most readers look for comes first, and each operation has its call; one script of the page's own searches.
+    // The most used tags come first, and each operation has its call; the page's only script is its search.
     const tags = [...answer.text.matchAll(/<h2 id="(\w+)">/g)].map((match) => match[1]);
     expect(tags.slice(0, 3)).toEqual(["jobs", "scripts", "flows"]);
     expect(answer.text.match(/<pre>curl /g)).toHaveLength(ids.length);

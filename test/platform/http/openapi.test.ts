@@ -1,4 +1,4 @@
-/** The interface description agrees with what is declared, and what is declared with what is served. */
+/** The OpenAPI description agrees with the declarations, and the declarations with the served routes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -24,13 +24,13 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const describedOf = (op: Operation) => document.paths[op.path]?.[op.method.toLowerCase()];
-/** Pages for people are not a part of the interface. */
+/** HTML pages are not part of the interface. */
 const interfaced = operations.filter((op) => !op.page);
 const titled = interfaced.map((op) => [`${op.method} ${op.path}`, op] as const);
-/** A body that may be left out has what is in it. */
+/** Returns the schema inside an optional body. */
 const within = (schema: z.ZodType | undefined) =>
   schema instanceof z.ZodPrefault ? schema.unwrap() : schema;
-/** The object in it; of a body that is read in two steps, what the second one takes. */
+/** Returns the object in it; for a body that is parsed in two steps, that of the second one. */
 function objectIn(schema: z.ZodType | undefined): z.ZodObject | undefined {
   const found = within(schema);
   return found instanceof z.ZodPipe ? (found.out as z.ZodObject) : (found as z.ZodObject | undefined);
@@ -107,7 +107,7 @@ describe("an operation", () => {
       if (answer.$ref === undefined) expect(answer.description).not.toBe("");
     }
     expect(described["x-access"]).toBe(op.access);
-    // Without credentials only where the declaration says so.
+    // Without credentials only where the declaration allows it.
     expect(described.security?.some((each: object) => Object.keys(each).length === 0) ?? false).toBe(
       op.access === "anyone",
     );

@@ -1,4 +1,4 @@
-/** A body that an operation needs and does not get changes nothing. */
+/** A missing required body changes nothing. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { getBasePath, requiresBody } from "../../../src/platform/http/operation.ts";
 import { operations } from "../../../src/server/features.ts";
@@ -24,7 +24,7 @@ test("every operation with a required body reports its absence", async () => {
     for (const body of ["", " \n"]) {
       const { status, text } = await server.as(root)(op.method, path, body);
       const isRefused = status === 400 && text.includes("the body is missing");
-      // Some are refused before that: what needs a license, say.
+      // Some are rejected earlier, for instance if they need a license.
       if (!isRefused && status < 400)
         passed.push(`${op.method} ${getBasePath(op)}${path}: ${status} ${text.slice(0, 60)}`);
     }
@@ -43,7 +43,7 @@ test("an empty call creates no token and clears no setting", async () => {
   }
   expect(await tokens()).toBe(before);
   expect((await ask("GET", "/w/acme/workspaces/get_settings")).json().webhook).toBe(webhook);
-  // What is asked for in so many words is done.
+  // An explicit request is executed.
   await expectOk(ask("POST", "/w/acme/workspaces/edit_webhook", {}));
   expect((await ask("GET", "/w/acme/workspaces/get_settings")).json().webhook).toBeFalsy();
 });

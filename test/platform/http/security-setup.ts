@@ -1,4 +1,4 @@
-/** A server that strangers call. */
+/** A server for anonymous callers. */
 import { afterAll, beforeAll } from "bun:test";
 import { deploy, startTestServer, type TestServer } from "../../support/harness.ts";
 

@@ -1,4 +1,4 @@
-/** The loop of everything that is done now and then. */
+/** The loop of all periodic tasks. */
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { createLog } from "../../../src/lib/logging/log.ts";
 import { MAX_TIMER_MS } from "../../../src/platform/loops/alarm.ts";
@@ -15,7 +15,7 @@ function periodic(task: Partial<TaskOptions> & Pick<TaskOptions, "run">, more: o
 }
 
 const inMs = (ms: number) => new Date(Date.now() + ms);
-/** Fulfilled once all that was due by now has had its turn: timers go off in the order of their moments. */
+/** Resolves once all due timers have fired, which happens in the order of their times. */
 const settled = () => Bun.sleep(0).then(() => Bun.sleep(1));
 
 test("a task runs at its start, when woken and when due, and at no other time", async () => {
@@ -64,7 +64,7 @@ test("work that becomes due during a pass is processed at once, even if the cloc
     async run(now) {
       moments.push(now.getTime());
       if (moments.length > 1) return undefined;
-      // Asked for with `now`, this one was not due yet; by the end of the run it is.
+      // When `now` was read, this one was not due yet; at the end of the run it is.
       const next = new Date(now.getTime() + 1);
       await until(() => (Date.now() > next.getTime() ? true : undefined));
       return next;

@@ -1,4 +1,4 @@
-/** Waiting and trying again. */
+/** Waiting and retrying. */
 import { describe, expect, test } from "bun:test";
 import { computeBackoffMs, retryWithBackoff } from "../../../src/lib/async/retry.ts";
 import { raceAbort, sleep } from "../../../src/lib/async/sleep.ts";

@@ -1,11 +1,11 @@
-/** Starting and stopping, tested once for everything that runs beside requests. */
+/** Starting and stopping, tested once for all background services. */
 import { describe, expect, test } from "bun:test";
 import { createService, createServiceGroup, createServiceStack } from "../../../src/lib/async/service.ts";
 import { createLog } from "../../../src/lib/logging/log.ts";
 
 const log = createLog("silent", "json");
 
-/** A service that notes what is done with it, and opens once `opened` resolves. */
+/** A service that records its calls, and opens once `opened` resolves. */
 function noted(notes: string[], name = "it", opened: Promise<void> = Promise.resolve()) {
   return createService(async () => {
     notes.push(`open ${name}`);

@@ -1,4 +1,4 @@
-/** The server opens connections to other hosts in the folder of the guard only: no library of its own way gets by. */
+/** The server opens connections to other hosts only in the guarded folder, also through libraries. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
@@ -13,7 +13,7 @@ const OPENS = [
   /(from |import\()"(node:(http|https|http2|dgram|dns|dns\/promises)|nodemailer|undici|pg|mysql2)"/,
 ];
 
-/** Elsewhere than in `platform/outgoing/`, each with how it is guarded. */
+/** Outside of `platform/outgoing/`, each with how it is guarded. */
 const GUARDED: Record<string, string> = {
   "engines/runner/process/channel.ts": "takes over a descriptor, to no host",
   "features/signals/mail/send.ts": "connects to addresses of `resolveAllowedAddresses`",
@@ -21,7 +21,7 @@ const GUARDED: Record<string, string> = {
   "features/triggers/chat/test-message.ts": "text of a script, which runs in the sandbox",
 };
 
-/** Programs of the browser, and of script processes, which the sandbox confines. */
+/** Code of the browser, and of script processes, which the sandbox confines. */
 const ELSEWHERE = /^(console|engines\/runner\/child|platform\/outgoing)\//;
 
 test("no file but those of the guard opens a connection", async () => {

@@ -1,4 +1,7 @@
-/** Everything that the server connects to is asked for where it is, however it is spelled and whoever names it. */
+/**
+ * Every address that the server connects to is resolved and checked, however it is written and whoever
+ * configures it.
+ */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { toNetwork } from "../../../src/lib/network.ts";
 import { dnsResolver } from "../../../src/platform/outgoing/connect.ts";
@@ -11,7 +14,7 @@ import { type Bucket, startBucket } from "../../support/peers/bucket.ts";
 let server: TestServer;
 let bucket: Bucket;
 let ask: Ask;
-/** Takes every connection to this machine that should not be. */
+/** Accepts connections to this machine that must not happen. */
 let canary: ReturnType<typeof Bun.serve>;
 let touched: string[] = [];
 const resolve = dnsResolver.resolve;
@@ -87,7 +90,7 @@ describe.each([true, false])("a bucket on this machine, its name in the path: %p
   test.each(SPELLINGS)("%s is rejected", async (host) => {
     const endPoint = `http://${host}${/[?#]/.test(host) ? "" : `:${canary.port}`}`;
     const answer = await through({ endPoint, pathStyle });
-    // A name that nobody has is 503.
+    // A name that does not exist is answered with 503.
     expect([endPoint, answer.status === 503 ? answer.text : answer.status]).toEqual([
       endPoint,
       answer.status === 503 ? expect.stringContaining("there is no such host") : 400,
@@ -106,7 +109,7 @@ test.each(["127.0.0.1:1/", "localhost/#", "a@127.0.0.1", "../..", ""])("a bucket
 test("a name is resolved once per connection, and the checked address is connected to", async () => {
   const { port } = new URL(`http://${bucket.resource.endPoint}`);
   const asked: string[] = [];
-  // What is answered the second time is what must not be reached.
+  // The second response is an address that must not be reached.
   dnsResolver.resolve = async (host) => {
     asked.push(host);
     return asked.length === 1 ? ["127.0.0.9"] : ["127.0.0.1"];
@@ -116,7 +119,7 @@ test("a name is resolved once per connection, and the checked address is connect
     status: 400,
     text: expect.stringContaining("rebinding.test is an address"),
   });
-  // The HEAD went to the first address by the name that was given, the GET was refused.
+  // The HEAD went to the first address with the given host name, the GET was rejected.
   expect([asked, touched]).toEqual([["rebinding.test", "rebinding.test"], [`rebinding.test:${canary.port}`]]);
   dnsResolver.resolve = async () => ["127.0.0.1"];
   expect((await through({ endPoint: `later.test:${port}` })).status).toBe(400);

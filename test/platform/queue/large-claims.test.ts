@@ -1,4 +1,6 @@
-/** Jobs with large arguments are claimed a few at a time, since a claim writes them whole; arguments come complete. */
+/**
+ * Jobs with large arguments are claimed a few at a time, because a claim rewrites them; arguments are complete.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { inArray } from "drizzle-orm";
 import { claimJobs } from "../../../src/platform/queue/claim.ts";
@@ -16,7 +18,7 @@ afterAll(() => server.stop());
 const TAG = "nobody-takes-this";
 const argumentsOf = (characters: number) => JSON.stringify({ x: "é".repeat(characters) });
 
-/** Claims as many as it may, of rows with these arguments and priorities in this order, and takes them away again. */
+/** Claims as many as allowed, of rows with these arguments and priorities in this order, and deletes them. */
 async function claim(args: string[], priorities: number[] = []): Promise<string[]> {
   const rows = args.map((each, at) => ({
     ...completedRow(idOf(at), new Date(at)),

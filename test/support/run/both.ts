@@ -1,6 +1,6 @@
 /**
- * `bun run test:all [flags of bun test]`: the suites on SQLite and on PostgreSQL side by side, which keeps the processors
- * busy while files of one of them wait. Each line says which suite it is from.
+ * `bun run test:all [flags of bun test]`: the suites on SQLite and on PostgreSQL in parallel, which keeps the
+ * processors busy while some files wait. Each line is prefixed with its suite.
  */
 import { rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { buildExecutable } from "./suite.ts";
 
 const SUITES = { sqlite: "main.ts", postgres: "../postgres.ts" };
-/** Processes of each suite: two more than there are processors, in all. */
+/** Processes per suite: two more than processors, in total. */
 const PROCESSES = Math.ceil(availableParallelism() / 2) + 1;
 
-/** Copies lines to stdout, each behind the name of its suite. */
+/** Copies lines to stdout, prefixed with the name of the suite. */
 async function copyLines(name: string, stream: ReadableStream<Uint8Array>): Promise<void> {
   let rest = "";
   const decoder = new TextDecoder();

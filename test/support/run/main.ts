@@ -11,13 +11,14 @@ import { removeAtExit, useMemoryForTemporaryFiles } from "./temporary-folder.ts"
 
 const SUITES: Record<string, () => string[]> = {
   quick: findQuickFiles,
-  // What tests the executable measures times and memory, so its files run one after another, each by itself.
+  // Tests of the executable measure times and memory, so their files run one after another, each in its own
+  // process.
   executable: () => ["--parallel=1", "--isolate", "--path-ignore-patterns=none", "test/acceptance/e2e"],
-  // The files of the console measure bytes at most, and wait half of the time.
+  // The files of the console measure at most bytes, and wait half of the time.
   console: () => ["--parallel=2", "--isolate", "--path-ignore-patterns=none", "test/acceptance/console"],
 };
 
-/** Suites of what `bun run build` has made. */
+/** Suites that test the output of `bun run build`. */
 const OF_BUILT = ["executable", "console"];
 const SUITE = "--suite=";
 const given = process.argv.slice(2);
@@ -33,7 +34,7 @@ const code = await runTests(
 );
 process.exit(code);
 
-/** Copies the executable to where the tests' places can link it. */
+/** Copies the executable to a folder from which tests can link it. */
 function copyBuilt(): void {
   const folder = mkdtempSync(join(tmpdir(), "svc-built-"));
   removeAtExit(folder);
@@ -41,7 +42,7 @@ function copyBuilt(): void {
   copyFileSync(join(import.meta.dir, "../../../dist/svc"), process.env.SVC_TEST_EXECUTABLE);
 }
 
-/** Unpacks the browser of its package, before two processes do so at the same time. */
+/** Unpacks the browser of its package before two processes do so at the same time. */
 async function unpackBrowser(): Promise<void> {
   const { default: chromium } = await import("@sparticuz/chromium");
   await chromium.executablePath();

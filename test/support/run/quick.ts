@@ -1,14 +1,16 @@
-/** The suite for the loop of a change: the shortest test files, as many as run in less than a minute. */
+/**
+ * The suite for frequent runs during a change: the shortest test files, as many as run in less than a minute.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { Glob } from "bun";
 import { TIMINGS } from "./suite.ts";
 
-/** Of the time of all files: durations depend on the machine that measured them, shares hardly. */
+/** Share of the duration of all files: durations depend on the machine, shares hardly. */
 const SHARE = 0.05;
 /** Tests of the executable, which must be built first. */
 const NEVER = /^test\/acceptance\/(e2e|console)\//;
 
-/** @returns paths of test files; new ones, whose duration is not known, are among them */
+/** @returns paths of test files, including new ones, whose duration is unknown */
 export function findQuickFiles(): string[] {
   const { files }: { files: Record<string, number> } = existsSync(TIMINGS)
     ? JSON.parse(readFileSync(TIMINGS, "utf8"))

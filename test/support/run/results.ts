@@ -1,18 +1,23 @@
-/** Reads what `bun test` prints, while it prints it. */
+/** Parses the output of `bun test` while it is printed. */
 
 export interface Results {
   passed: number;
   skipped: number;
   failed: number;
-  /** Files that have begun to report. */
+  /** Files that have started to report. */
   files: Set<string>;
-  /** Files with a failed test, an error outside of tests, or a crashed process, each with the lines that say what and where. */
+  /**
+   * Files with a failed test, an error outside of tests, or a crashed process, each with the lines that
+   * describe it.
+   */
   failed_files: Map<string, string[]>;
-  /** Whether a failure does not say which file it is from. */
+  /** Whether a failure does not name its file. */
   has_stray_error: boolean;
-  /** Whether `bun test` printed its summary: it has come to its end. */
+  /** Whether `bun test` printed its summary, which means that it finished. */
   is_complete: boolean;
-  /** Each failure with all that was printed since the result before it. Exact for files that run one after another. */
+  /**
+   * Each failure with everything printed since the previous result. Exact for files that run one after another.
+   */
   failures: string[];
 }
 
@@ -24,11 +29,11 @@ const ERROR_OUTSIDE = "# Unhandled error between tests";
 const END_OF_ERROR = /^-{20,}$/;
 const ERROR = /^\w*error: /i;
 const TEST_FILE_IN_STACK = /\/(test\/\S+?\.test\.tsx?):\d/;
-/** Lines kept of one failure: the last ones. */
+/** Maximum number of lines kept of one failure: the last ones. */
 const MAX_LINES = 300;
 const MAX_COLUMNS = 400;
 
-/** The error of a failure, where the test met it, and the line that names the test. */
+/** The error of a failure, its place in the test, and the line that names the test. */
 function summarizeFailure(block: string[]): string[] {
   const error = block.find((line) => ERROR.test(line));
   const place = block.find((line) => TEST_FILE_IN_STACK.test(line));
@@ -48,9 +53,9 @@ export function createResultReader() {
   };
   let file = "";
   let block: string[] = [];
-  /** Lines of failed tests. At its end, `bun test` repeats them below the file that came last. */
+  /** Lines of failed tests. At the end, `bun test` repeats them below the last file. */
   const failed_lines = new Set<string>();
-  /** Rules that are still to come of the two around an error outside of tests. */
+  /** Remaining horizontal rules of the two around an error outside of tests. */
   let rules_to_come = 0;
 
   function fail(name = file): void {
@@ -85,13 +90,13 @@ export function createResultReader() {
     } else if (crashed) fail(crashed);
     else if (line === ERROR_OUTSIDE) rules_to_come = 2;
     else if (rules_to_come > 0 && END_OF_ERROR.test(line) && --rules_to_come === 0) {
-      // Beside other files, the heading before it may be another's.
+      // When files run in parallel, the heading before it may be another file's.
       const thrown_by = TEST_FILE_IN_STACK.exec(block.join("\n"))?.[1];
       fail(thrown_by ?? "");
     }
   }
 
-  /** @returns the reader of one stream, whose lines may come cut anywhere; call `end` when it has closed */
+  /** @returns the reader of one stream, whose lines may be split anywhere; call `end` when it has closed */
   function createStreamReader() {
     let rest = "";
     return {

@@ -1,8 +1,9 @@
 /**
- * Runs tests by `bun test`. One named file runs as it runs it. Several, a whole suite or a folder are spread over
- * processes, print a line of progress, and their failures last. The files of one process share its modules, since
- * loading the server anew costs as much as many a file's tests. A file that fails beside others runs once more alone:
- * what then passes is named, what fails again is printed with all that was written since the test before it.
+ * Runs tests by `bun test`. A single named file runs as `bun test` runs it. Several, a whole suite or a folder
+ * are distributed over processes, with a line of progress, and failures are printed last. Files in one process
+ * share its modules, because loading the server again costs as much as the tests of many files. A file that
+ * fails is run again alone: if it then passes, it is named; if it fails again, everything printed since the
+ * previous test is shown.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -12,19 +13,21 @@ import { createResultReader, type Results } from "./results.ts";
 /** Tests wait for other processes a third of the time. */
 const PROCESSES = Number(process.env.SVC_TEST_PROCESSES) || availableParallelism() + 1;
 const TIMEOUT = "--timeout=60000";
-/** Durations of the files on SQLite, by which the longest begin first; `--update-timings` measures them anew. */
+/**
+ * Durations of the files on SQLite, by which the longest start first; `--update-timings` measures them again.
+ */
 export const TIMINGS = join(import.meta.dir, "timings.json");
 /** The same on PostgreSQL, where tests of several servers run as well. */
 const POSTGRES_TIMINGS = join(import.meta.dir, "timings-postgres.json");
 const PROGRESS_INTERVAL_MS = 10_000;
-/** If more files fail, something is broken for all of them. */
+/** If more files fail, they have a common cause. */
 const MAX_FILES_AGAIN = 12;
 
 /** Characters of the line that names a failure while the others run. */
 const MAX_NAME = 200;
-/** Characters of a log that is all there is to say. */
+/** Characters of a log that are printed if nothing else is known. */
 const MAX_LOG = 20_000;
-/** Whether somebody has ended the run. */
+/** Whether the user has interrupted the run. */
 let isStopped = false;
 /** Flags of the first run only. */
 const NOT_AGAIN = /^--(parallel|isolate|reporter|update-timings)/;
@@ -51,12 +54,15 @@ interface StreamReader {
   end(): void;
 }
 
-/** Runs `bun test` in a process group of its own, which ends with it. @param openReader for each of its two streams */
+/**
+ * Runs `bun test` in its own process group, which ends with it.
+ * @param openReader for each of its two streams
+ */
 async function runBunTest(args: string[], openReader?: () => StreamReader): Promise<number> {
   const output = openReader ? "pipe" : "inherit";
   const run = Bun.spawn([process.execPath, "test", TIMEOUT, ...args], {
     stdio: ["ignore", output, output],
-    // Tests run no code for long enough that its last optimization would pay: it costs a tenth of their processor time.
+    // Tests run too short for the last optimization to pay, which costs a tenth of their processor time.
     env: { BUN_JSC_useFTLJIT: "0", ...process.env },
     detached: true,
   });
@@ -100,7 +106,7 @@ export async function buildExecutable(): Promise<{ folder: string; executable: s
   throw new Error(`the executable was not built:\n${stdout}${stderr}`);
 }
 
-/** Runs a whole suite, with an executable of its own unless the environment names one. */
+/** Runs a whole suite, with a new executable unless the environment names one. */
 async function runSuite(args: string[]): Promise<number> {
   if (process.env.SVC_TEST_EXECUTABLE) return runFiles(args);
   const { folder, executable } = await buildExecutable();
@@ -131,7 +137,7 @@ async function runFiles(args: string[]): Promise<number> {
   const beside = [`--parallel=${PROCESSES}`, ...shared, `--timings=${timings}`];
   const code = await runBunTest([...beside, ...args], openReader);
   clearInterval(progress);
-  // What ended early, or failed elsewhere than in a file that runs again, is not excused by that.
+  // A run that ended early, or an error outside of the files that run again, remains a failure.
   const isWholeRun = results.is_complete && !results.has_stray_error;
   const files_again = isWholeRun ? results.failed_files : new Map<string, string[]>();
   const again = code === 0 && isWholeRun ? [] : await runAgain(files_again, args);
@@ -153,7 +159,7 @@ function nameFailure(failure: string): string {
   return `${file} ${name}`.slice(0, MAX_NAME);
 }
 
-/** Reads results, and keeps all that was printed. */
+/** Parses results, and keeps all output. */
 function createLoggedReader() {
   const log: string[] = [];
   const { results, createStreamReader } = createResultReader();
@@ -171,8 +177,8 @@ function createLoggedReader() {
 }
 
 /**
- * Runs files that failed beside others once more, each alone.
- * @returns what failed again; undefined if so many have failed that there is no use in it
+ * Runs files that failed again, each alone.
+ * @returns the repeated failures; undefined if too many files failed
  */
 async function runAgain(files: Results["failed_files"], args: string[]): Promise<string[] | undefined> {
   if (files.size === 0 || files.size > MAX_FILES_AGAIN) return undefined;

@@ -12,20 +12,20 @@ const IN_MEMORY = "/dev/shm";
 const NEEDED_BYTES = 6 * 1024 ** 3;
 
 /**
- * Points `TMPDIR`, unless it is set, to a new folder in memory: creating and deleting files takes a third of the
- * processor time there, and nothing waits for a disk. Programs are run from there, so it is not used where it forbids that.
- * The folder is removed when this process ends, with what tests left in it.
+ * Sets `TMPDIR`, unless it is set, to a new folder in memory: creating and deleting files takes a third of the
+ * processor time there, and nothing waits for a disk. Not used on systems that forbid running programs from
+ * there. The folder is removed when this process ends, with the files that tests left.
  */
 export function useMemoryForTemporaryFiles(): void {
   if (process.env.TMPDIR !== undefined || !hasRoom()) return;
   const folder = mkdtempSync(join(IN_MEMORY, "svc-run-"));
-  // PostgreSQL and scripts run as users of their own.
+  // PostgreSQL and scripts run as other users.
   chmodSync(folder, 0o711);
   process.env.TMPDIR = folder;
   removeAtExit(folder);
 }
 
-/** Removes a folder when this process ends; a run does not fail by what cannot be removed. */
+/** Removes a folder when this process ends; a failure to remove it does not fail the run. */
 export function removeAtExit(folder: string): void {
   process.on("exit", () => {
     try {

@@ -1,4 +1,4 @@
-/** A repository with one file per branch of some items: the client of the original and `svc push` deploy the same. */
+/** A repository with one file per branch of some items: `wmill` and `svc push` deploy the same. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createCliEnvironment } from "../../../cli/program.ts";
 import {

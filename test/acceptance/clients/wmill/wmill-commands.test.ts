@@ -1,7 +1,4 @@
-/**
- * Commands of the original command line other than deployment: people, jobs, workers, queues, the whole
- * instance.
- */
+/** Commands of `wmill` other than deployment: users, jobs, workers, queues, the whole instance. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -102,7 +99,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
   });
 
   test("exports jobs to files and imports them elsewhere", async () => {
-    // Without a terminal it asks nobody whether they are to be deleted here.
+    // Without a terminal it does not ask whether to delete them here.
     await say("jobs", "pull", "acme", "--skip-worker-check");
     const jobs = await Bun.file(join(here, "completed_jobs.json")).json();
     expect(jobs).toEqual([expect.objectContaining({ script_path: "f/data/hello", result: 3 })]);

@@ -1,4 +1,4 @@
-/** The original command line syncs all kinds of items: triggers, people, settings, the encryption key. */
+/** `wmill` syncs all kinds of items: triggers, users, settings, the encryption key. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -104,7 +104,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
     await edit(NIGHTLY, "0 0 3", "0 30 3");
     await edit(OPS, "members: []", "members:\n  - u/ann");
     await edit(ANN, "role: developer", "role: operator");
-    // The older one writes each setting by itself, the newer one what belongs together.
+    // The older version writes each setting separately, the newer one groups them.
     const handler = version === VERSIONS[0] ? "script/f/data/hello" : "{path: script/f/data/hello}";
     await edit("settings.yaml", "error_handler: null", `error_handler: ${handler}`);
     await edit("settings.yaml", "webhook: null", "webhook: https://hooks.example.org/acme");
@@ -167,7 +167,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
     await nothingIsLeft();
   });
 
-  // The older version asks at a terminal whether secrets are to be sealed anew, and changes nothing without one.
+  // The older version asks at a terminal whether to encrypt secrets again, and changes nothing without one.
   test.skipIf(version.startsWith("1.5"))(
     "exchanges the key when its file says another one, and secrets stay what they are",
     async () => {

@@ -1,4 +1,7 @@
-/** A workspace that people bring along from elsewhere: `wmill sync push` into an empty one, where it runs as before. */
+/**
+ * A workspace that was pulled from another server: `wmill sync push` into an empty workspace, where it runs as
+ * before.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
@@ -33,7 +36,7 @@ mode: suspended
 `,
 };
 
-/** Files in the folder, in addition to those of all tests of the client. */
+/** Files of this test, in addition to those that all tests of the client use. */
 const MORE: Record<string, string> = {
   "f/data/greet.py": "def main(name: str = 'nobody'):\n    return f'bonjour {name}'\n",
   "f/data/told.ts":
@@ -106,7 +109,7 @@ describe.skipIf(isOffline).each(VERSIONS)(
       await wmill.ok(folder, ["flow", "generate-locks", "--yes"]);
       const said = await wmill.ok(folder, ["sync", "push", ...ALL]);
       expect(changesIn(said)).toBeGreaterThan(15);
-      // For languages without packages it has written empty locks, which no server gives back.
+      // For languages without packages wmill wrote empty locks, which no server returns.
       await wmill.ok(folder, ["sync", "pull", ...ALL]);
       for (const [name, text] of Object.entries(STORED))
         expect(await Bun.file(join(folder, name)).text()).toBe(text);

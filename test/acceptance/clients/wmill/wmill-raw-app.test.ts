@@ -1,4 +1,6 @@
-/** An app of code: `wmill` builds what stands in its folder, pushes source and bundle, and pulls the source back. */
+/**
+ * An app of code: `wmill` builds the files of its folder, pushes source and bundle, and pulls the source back.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createCliEnvironment } from "../../../cli/program.ts";
@@ -15,7 +17,7 @@ const FILES: Record<string, string> = {
   "f/shop/price.ts": "export async function main(of: string) { return of.length }\n",
   [`${APP}/raw_app.yaml`]: "summary: Counts what is sold\n",
   [`${APP}/backend/price.yaml`]: "type: script\npath: f/shop/price\n",
-  // Without packages: the folder is there, so that no npm is asked.
+  // With an empty package folder, so that wmill does not call npm.
   [`${APP}/node_modules/.keep`]: "",
   [`${APP}/index.tsx`]:
     'import { label } from "./label";\nimport "./index.css";\ndocument.body.textContent = label(41 + 1);\n',

@@ -1,4 +1,4 @@
-/** The command line of the original against this service, with the program itself. */
+/** The real program `wmill` against this service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { installWmill, type Wmill } from "./wmill.ts";
 
 const ALL = ["--yes", "--plain-secrets", "--include-schedules"];
 
-/** The one nearest in time that the registry has, and the one of today. */
+/** The version closest to the contract that the registry has, and the current one. */
 const VERSIONS = [
   { version: "1.596.0", folderPush: ["folder", "push", "f/data/folder.meta.yaml", "f/data"] },
   { version: "1.819.0", folderPush: ["folder", "push", "data"] },
@@ -161,7 +161,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
   test("pushes a whole folder, and finds no difference then, in it or in a pulled copy", async () => {
     const first = await wmill.ok(local, ["sync", "push", ...ALL]);
     expect(Number(changes(first))).toBeGreaterThan(0);
-    // For languages without packages it has written empty locks, which no server gives back.
+    // For languages without packages wmill wrote empty locks, which no server returns.
     await wmill.ok(local, ["sync", "pull", ...ALL]);
     expect(changes(await wmill.ok(local, ["sync", "push", ...ALL]))).toBe("0");
     expect(changes(await wmill.ok(local, ["sync", "pull", ...ALL]))).toBe("0");
@@ -270,13 +270,13 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
   }, 60_000);
 });
 
-/** The newer one leaves to each workspace what it is called. */
+/** The newer version does not sync the names of workspaces. */
 const withoutName = (files: Record<string, string>) => ({
   ...files,
   "settings.yaml": files["settings.yaml"]?.replace(/^name: .*\n/m, ""),
 });
 
-/** An app with one script, as the original editor stores it. */
+/** An app with one script, as wmill's editor stores it. */
 const APP = {
   grid: [
     {

@@ -1,4 +1,4 @@
-/** The command line of the original, installed from the registry into a temporary folder and run by bun. */
+/** `wmill`, installed from the registry into a temporary folder and run by Bun. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -14,13 +14,13 @@ export interface Wmill extends AsyncDisposable {
   main: string;
   /** A new folder to work in. */
   folder: (name: string) => Promise<string>;
-  /** Runs a command in a folder, as whoever the folder's place is set to. */
+  /** Runs a command in a folder, as the user that the folder is configured for. */
   run: (folder: string, args: string[]) => Promise<CommandResult>;
-  /** Runs a command that must succeed. @returns what it said */
+  /** Runs a command that must succeed. @returns its output */
   ok: (folder: string, args: string[]) => Promise<string>;
 }
 
-/** The one nearest in time that the registry has, and the one of today. */
+/** The version closest to the contract that the registry has, and the current one. */
 export const VERSIONS = ["1.596.0", "1.819.0"];
 
 /** Returns the number of differences that a sync reports. */
@@ -41,7 +41,7 @@ export async function installWmill(version: string): Promise<Wmill> {
     PATH: process.env.PATH ?? "",
     HOME: root,
     NO_COLOR: "1",
-    // It takes a folder in a git repository for a branch of a workspace: there is none above these.
+    // wmill derives the workspace from the branch of a git repository; no folder above these may be one.
     GIT_CEILING_DIRECTORIES: root,
   };
   const run: Wmill["run"] = (folder, args) => ended(folder, [process.execPath, main, ...args], environment);

@@ -1,4 +1,4 @@
-/** Rights on items: shown and changed on the page of the item. */
+/** Grants on items are shown and changed on the item's page. */
 import { beforeAll, expect, test } from "bun:test";
 import { createMember } from "../filled.ts";
 import { useSite } from "../site.ts";

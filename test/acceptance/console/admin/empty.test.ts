@@ -1,4 +1,4 @@
-/** Pages of a workspace with nothing in it: what they are for, the next step, and the command that does the same. */
+/** Pages of an empty workspace: what they are for, the next step, and the command that does the same. */
 import { beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { PASSWORD } from "../filled.ts";
@@ -32,7 +32,7 @@ beforeAll(async () => {
     await ask("POST", "/users/create", { email, password: PASSWORD, super_admin: is_admin });
     const member = { email, username, is_admin, operator: !is_admin };
     for (const id of ["empty", "bare"]) await ask("POST", `/w/${id}/workspaces/add_user`, member);
-    // A session, since a token would be listed.
+    // A session is used because a token would appear in the list.
     const response = await fetch(`${site.serving.url}/api/auth/login`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -65,7 +65,7 @@ test("an empty page explains its purpose and offers the next step, and its comma
   for (const name of ["hello", "report", "script", "price"])
     await run(`svc script push hello.ts u/eve/${name}`);
   for (const command of commands) {
-    // Pushed is a folder that holds something of a workspace; values are asked for at a terminal, which a test is not.
+    // `svc push` needs a folder with items; values are prompted for at a terminal, which tests do not have.
     if (command === "svc push") await run("svc pull ./copy --yes");
     const line = command.replace(/^svc push$/, "svc push ./copy").replace(/^svc \w+ set u\/\S+/, "$& -");
     const { code, err } = await run(line);

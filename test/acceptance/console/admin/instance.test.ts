@@ -1,6 +1,5 @@
 /**
- * Trials of settings before they are saved (mail, alerts, license), and the answer to git sync of other
- * clients.
+ * Trying settings before they are saved (mail, alerts, license), and the response to git sync of other clients.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createKeyPair, signLicense } from "../../../../src/features/tenancy/license/signed-license.ts";
@@ -44,7 +43,7 @@ test("a test mail and a test alert arrive, and configuration errors are shown", 
   await page.getByRole("button", { name: "Send a test mail" }).click();
   await until(() => mails.received[0], "the mail");
   expect(mails.received[0]!.to).toEqual(["ann@example.org"]);
-  // What was tried is stored as it stands there, without a password that nobody typed.
+  // The tried values are saved as displayed, without a password that nobody typed.
   await page.getByRole("button", { name: "Save the mail server" }).click();
   await page.getByText("The mail server is saved").waitFor();
   expect(JSON.parse(await site.filled.ask("GET", "/settings/global/smtp_settings"))).toMatchObject(
@@ -67,10 +66,10 @@ test("a test mail and a test alert arrive, and configuration errors are shown", 
   await page.reload();
   await page.getByRole("button", { name: "Send a test alert" }).click();
   await until(() => alerts[0], "the alert");
-  // Where they go is said, without the secret part of an address.
+  // The page shows the destinations, without the secret part of an address.
   await page.reload();
   await page.getByText(`Also sent to ${new URL(chat.url).origin}/********`).waitFor();
-  // The browser tells of the refused trial.
+  // The browser logs the rejected trial.
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !/status of 4\d\d/.test(each)));
 }, 60_000);
 
@@ -140,7 +139,7 @@ test("the state of the server, the size of its database, and problems", async ()
   process.kill(site.serving.pid, "SIGTERM");
   await page.getByText("the server is about to shut down").waitFor({ timeout: 20_000 });
   await page.getByText("The server is not ready").waitFor();
-  // The browser tells of the answer's status.
+  // The browser logs the status of the response.
   expect(seen.wrongs.filter((each) => !each.includes("503"))).toEqual([]);
   seen.wrongs.length = 0;
 }, 60_000);

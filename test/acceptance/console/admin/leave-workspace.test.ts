@@ -1,4 +1,4 @@
-/** A workspace that a user leaves is gone for them at once. */
+/** A workspace that a user leaves disappears for them at once. */
 import { expect, test } from "bun:test";
 import { createMember } from "../filled.ts";
 import { useSite } from "../site.ts";
@@ -19,7 +19,7 @@ test("who leaves a workspace is led to the others, and asks nothing more of it",
   await page.getByText("You are not in a workspace yet").waitFor();
   await page.waitForLoadState("networkidle");
   expect(await page.getByRole("link", { name: "Acme" }).count()).toBe(0);
-  // The root address leads to the workspace that was open last, but not to this one.
+  // The root address opens the last workspace, but not the one that was left.
   await seen.open("");
   await page.getByText("You are not in a workspace yet").waitFor();
   expect(seen.wrongs).toEqual([]);

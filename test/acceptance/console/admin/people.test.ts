@@ -84,7 +84,7 @@ test("a user is invited, joins, gets rights through a group, another role, and i
   await bob.page.goto(`${site.serving.url}/w/acme`);
   await bob.page.getByRole("heading", { name: "You are not in acme" }).waitFor();
   expect(ann.wrongs).toEqual([]);
-  // Who was removed is refused, which the browser tells too.
+  // The removed user's requests are rejected, and the browser logs that.
   expect(bob.wrongs.filter((each) => !/status of 40[134]/.test(each))).toEqual([]);
   bob.wrongs.length = 0;
 }, 90_000);
@@ -235,7 +235,7 @@ for (const [who, role] of Object.entries(ROLES)) {
       await seen.open(`w/acme/${each}`);
       await seen.page.getByRole("status").first().waitFor({ state: "detached" });
     }
-    // To belong to a group is not to manage it.
+    // Members of a group do not manage it.
     await seen.open("w/acme/people?tab=groups");
     await seen.page.getByRole("row").filter({ hasText: group }).waitFor();
     expect(await seen.page.getByRole("button", { name: `More for ${group}` }).count()).toBe(

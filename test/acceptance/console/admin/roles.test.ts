@@ -1,4 +1,7 @@
-/** What a user may not do is not offered, and an address that is not for them says so: nothing is answered by 403. */
+/**
+ * Actions that a user may not perform are not offered, and pages that are not for them say so: no request is
+ * answered with 403.
+ */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { expectSoon, type Visit } from "../browser.ts";
@@ -24,7 +27,7 @@ beforeAll(async () => {
       impersonate_email: email,
     });
   }
-  // They may read in the folder finance, and are owners of the folder team.
+  // They may read in folder finance, and own folder team.
   await ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/mia": false, "u/olga": false } });
   await ask("POST", "/w/acme/folders/create", { name: "team", owners: ["u/ann", "u/mia", "u/olga"] });
   await ask("POST", "/w/acme/variables/create", {
@@ -71,7 +74,7 @@ beforeAll(async () => {
   waiting = await ask("POST", "/w/acme/jobs/run/f/f/finance/approve", {});
 });
 
-/** A visit of which no request may be refused. */
+/** A visit during which no request may be rejected. */
 async function visitAs(who: keyof typeof MEMBERS): Promise<Visit> {
   const seen = await site.visit({ token: tokens[who] });
   seen.page.on("response", (response) => {
@@ -137,7 +140,7 @@ test("a workspace is offered to those who may create one", async () => {
   await page.reload();
   await page.getByText("Signed in as mia@example.org").waitFor();
   await create.waitFor({ state: "detached" });
-  // Who is in none is told what to do.
+  // A user without a workspace is told what to do.
   const email = "nora@example.org";
   await site.filled.ask("POST", "/users/create", { email, password: PASSWORD, super_admin: false });
   const token = await site.filled.ask("POST", "/users/tokens/impersonate", { impersonate_email: email });

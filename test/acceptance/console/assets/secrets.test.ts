@@ -1,4 +1,4 @@
-/** Variables and resources in a real browser: made, used, looked at, never leaked. */
+/** Variables and resources in a real browser: created, used, displayed, never leaked. */
 import { expect, test } from "bun:test";
 import { expectSoon, keepAnswers } from "../browser.ts";
 import { useSite } from "../site.ts";
@@ -60,7 +60,7 @@ export const main = (key: string) => { console.log("key", key); return key.lengt
   ).toBe(true);
   await seen.picture("variables");
   await seen.accessible("variables");
-  // Changed without being loaded.
+  // Changed without loading its value.
   await page.getByRole("button", { name: "More for f/finance/bank_key" }).click();
   await page.getByRole("menuitem", { name: "Edit" }).click();
   await dialog.getByLabel("Description").fill("Key of the bank");
@@ -164,7 +164,7 @@ test("a reference to a secret is shown as one, and what names a resource is foun
   await seen.accessible("where a resource is used");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
-  // What is clicked before the form is there does not make its defaults a change: nothing would be lost.
+  // A click before the form is loaded does not make its defaults unsaved changes.
   const form = Promise.withResolvers<void>();
   await page.route(/assets\/SchemaForm/, (route) => form.promise.then(() => route.continue()));
   await page.reload();
@@ -174,7 +174,7 @@ test("a reference to a secret is shown as one, and what names a resource is foun
   form.resolve();
   await password.waitFor();
   await page.unroute(/assets\/SchemaForm/);
-  // A list that cannot be read is named, and the others are shown.
+  // A list that cannot be loaded is named, and the others are shown.
   await page.route(/http_triggers\/list/, (route) =>
     route.fulfill({ status: 403, json: { title: "Forbidden", status: 403, detail: "not you" } }),
   );

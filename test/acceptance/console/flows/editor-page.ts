@@ -1,4 +1,4 @@
-/** What tests of the flow editor do on its page, and the steps that they give it. */
+/** Actions of the flow editor's tests on its page, and the steps that they insert. */
 import type { Locator, Page } from "playwright-core";
 
 /** Chooses what to insert in the open dialog. */
@@ -15,16 +15,16 @@ export async function write(page: Page, label: string, text: string): Promise<vo
   const editor = page.getByRole("textbox", { name: label, exact: true });
   await editor.click();
   await page.keyboard.press("ControlOrMeta+a");
-  // The browser itself would keep the style of what is replaced.
+  // The browser itself would keep the style of the replaced text.
   await page.keyboard.press("Delete");
   await page.keyboard.insertText(text);
 }
 
-/** Opens a part of the selected step. */
+/** Opens a section of the selected step. */
 export const part = (page: Page, name: string) =>
   page.getByRole("radiogroup", { name: "Part of the step" }).getByText(name, { exact: true }).click();
 
-/** Moves the mouse as a hand does: the drag begins before the place to drop at is looked for. */
+/** Moves the mouse as a user does: the drag starts before the drop target is looked up. */
 export async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
   const move = async (locator: Locator) => {
     const { x, y, width, height } = (await locator.boundingBox())!;

@@ -1,4 +1,4 @@
-/** The flow editor where it meets other clients' values, other people's drafts, and browsers that refuse something. */
+/** The flow editor with values of other clients, drafts of other users, and browsers that deny something. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../e2e/executable.ts";
@@ -68,7 +68,7 @@ test("discarding a draft that no longer exists is not an error", async () => {
   await page.getByText("No changes since the last deployment").waitFor();
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await page.locator('.step[data-step="a"]', { hasText: "Mine" }).waitFor({ state: "detached" });
-  // The browser itself tells of the answer.
+  // The browser itself logs the response.
   ann.wrongs.splice(0, ann.wrongs.length, ...ann.wrongs.filter((each) => !each.includes("404")));
 }, 60_000);
 
@@ -88,7 +88,7 @@ test("the JSON of other fields follows undo, may be empty, and keeps fields that
   await page.keyboard.press("ControlOrMeta+z");
   await page.getByText("No changes since the last deployment").waitFor();
   await until(async () => JSON.parse(await rest.inputValue()).later.n === 1 || undefined, "the value before");
-  // No text at all is no wish to delete all of it.
+  // An empty text does not delete all fields.
   await rest.fill("");
   await page.getByText("Write {} for no other fields.").waitFor();
   await page.getByText("No changes since the last deployment").waitFor();

@@ -1,4 +1,7 @@
-/** Drafts are on the server: found in another browser, reviewed before the first deployment, never lost to another tab. */
+/**
+ * Drafts are stored on the server: available in another browser, reviewed before the first deployment, never
+ * lost to another tab.
+ */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../e2e/executable.ts";
@@ -74,7 +77,7 @@ test("a new flow is found in another browser, reviewed by others, and discarded"
   await second.page.waitForURL(/\/w\/acme$/);
   expect(await read(`flows/exists/${path}`)).toBe(false);
 
-  // The tab that still shows it does not store it again, and says why.
+  // The tab that still shows it does not save it again, and says why.
   await rename(first.page, "Too late");
   await first.page.getByText("could not be saved").waitFor();
   first.wrongs.length = 0;
@@ -109,7 +112,7 @@ test("two tabs of one user do not overwrite each other", async () => {
 
   await rename(second.page, "Of the second");
   await alertIn(second).waitFor();
-  // The browser reports the refused save.
+  // The browser logs the rejected save.
   expect(second.wrongs.splice(0)).toEqual([expect.stringContaining("409 (Conflict)")]);
   expect(await stored()).toBe("Of the first");
   expect(await second.page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
@@ -119,7 +122,7 @@ test("two tabs of one user do not overwrite each other", async () => {
   await until(async () => (await stored()) === "Of the second", "the second draft");
   await alertIn(second).waitFor({ state: "detached" });
 
-  // The first has nothing to save: it finds out when it is about to end a draft that it has not seen.
+  // The first has nothing to save: it notices when it is about to delete a draft that it has not seen.
   await first.page.getByRole("button", { name: "Deploy", exact: true }).click();
   const dialog = first.page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Deploy", exact: true }).click();

@@ -1,4 +1,4 @@
-/** Flows drawn without a mouse: every control is reached by Tab, every change made by a key. */
+/** Flows are drawn without a mouse: Tab reaches every control, keys make every change. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../e2e/executable.ts";
@@ -22,7 +22,7 @@ const FOCUSED = `(() => {
 
 const focused = async (page: Page): Promise<string> => String(await page.evaluate(FOCUSED));
 
-/** Presses Tab until what is called so has the focus. @throws when it does not come */
+/** Presses Tab until the element with this name has the focus. @throws if it is not reached */
 async function tabTo(page: Page, name: RegExp, key = "Tab"): Promise<void> {
   const passed: string[] = [];
   for (let times = 0; times < MAX_TABS; times++) {
@@ -34,7 +34,7 @@ async function tabTo(page: Page, name: RegExp, key = "Tab"): Promise<void> {
   throw new Error(`${name} is not reached by ${key}: ${passed.join(" | ")}`);
 }
 
-/** Shows a part of the selected step: they are radio buttons, of which arrows choose. */
+/** Shows a section of the selected step; the sections are radio buttons, chosen by arrow keys. */
 async function choosePart(page: Page, name: string): Promise<void> {
   await tabTo(page, /^(Step|Inputs|Options|Try|Result)$/);
   for (let times = 0; times < 5 && (await focused(page)) !== name; times++)
@@ -155,7 +155,7 @@ test("keys select, insert before, collapse, and add the steps of the whole flow"
   const become = (wanted: string) => until(async () => (await selected()) === wanted, `${wanted} selected`);
   await ann.open(`/w/acme/draw/${path}`);
   await page.locator('.step[data-step="a"]').focus();
-  // Keys that come faster than the browser draws act on the step that the key before has focused.
+  // Keys pressed faster than the browser draws act on the step that the previous key focused.
   await page.evaluate(`(async () => {
     for (let times = 0; times < 3; times++) {
       const init = { key: "ArrowDown", shiftKey: true, bubbles: true, cancelable: true };

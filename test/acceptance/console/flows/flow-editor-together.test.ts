@@ -1,4 +1,4 @@
-/** Flows drawn by several people, on phones, and with values of a chosen iteration. */
+/** Flows edited by several users, on phones, and with the values of a chosen iteration. */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../e2e/executable.ts";
@@ -208,7 +208,7 @@ test("every kind of step is inserted by key and by click, and pasted as text int
     await page.keyboard.press("Enter");
     await steps.nth(index + 1).waitFor();
   }
-  // The choice is the same: a click differs from a key in how it opens and chooses.
+  // The dialog is the same: a click differs from a key only in how it opens and chooses.
   const clicked = KINDS.filter((_kind, index) => index % 4 === 2);
   for (const [index, [what]] of clicked.entries()) {
     await page.getByRole("button", { name: "Add a step", exact: true }).click();

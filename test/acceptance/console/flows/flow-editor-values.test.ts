@@ -1,4 +1,4 @@
-/** Values beside the graph: what steps came to, what expressions can name, and a repair that runs on. */
+/** Values beside the graph: results of steps, names for expressions, and continuing after a fix. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { until } from "../../e2e/executable.ts";

@@ -1,4 +1,4 @@
-/** Flows drawn in a real browser: from nothing to a run, repaired, kept apart from others' changes. */
+/** Flows drawn in a real browser: from an empty one to a run, fixed, and not mixed with others' changes. */
 import { expect, test } from "bun:test";
 import { useSite } from "../site.ts";
 import { choose, code, js, part, write } from "./editor-page.ts";
@@ -122,7 +122,7 @@ test("a failed run is repaired at the failed step: tested with its real inputs, 
   await page.getByRole("button", { name: "Run up to read" }).click();
   await page.locator('.step[data-step="read"][data-tone="good"]').waitFor();
   await until(async () => (await page.locator('.step[data-step="sum"][data-tone="bad"]').count()) === 0);
-  // It may not have ended yet, although its step has.
+  // The run may not have ended yet, although its step has.
   const [partial] = await read("jobs/list?job_kinds=flowpreview&per_page=1");
   expect((await read(`jobs_u/get/${partial.id}`)).raw_flow.modules.map(({ id }: any) => id)).toEqual([
     "read",
@@ -214,7 +214,7 @@ test("a flow that is opened, changed, changed back and deployed stays the same",
   await page.getByRole("dialog").getByRole("button", { name: "Deploy" }).click();
   await page.waitForURL(/\/flows\/f\/finance\/odd/);
   const after = await site.filled.ask("GET", `/w/acme/flows/get/${path}`);
-  // Steps, inputs and unknown fields as text: their order and their digits count.
+  // Steps, inputs and unknown fields as text, because their order and digits matter.
   const value = (text: string) => text.slice(text.indexOf('"value":'));
   expect(value(after)).toContain('"later_option":{"kept":[1,2.5]}');
   const timeless = (text: string) => text.replace(/"(version_id|edited_at)":("[^"]*"|\d+)/g, "$1");

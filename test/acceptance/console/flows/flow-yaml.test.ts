@@ -1,4 +1,4 @@
-/** A flow written as YAML in a real browser: completed, checked, kept, deployed, compared and brought back. */
+/** A flow written as YAML in a real browser: completed, checked, saved, deployed, compared and restored. */
 import { expect, test } from "bun:test";
 import { expectSoon } from "../browser.ts";
 import { createMember } from "../filled.ts";
@@ -38,7 +38,7 @@ test("a flow is written, checked by the server, deployed without overwriting oth
   await write("value: [");
   await page.getByText(/^Line 1: /).waitFor();
   await expectSoon(() => button("Deploy").isDisabled(), true);
-  // What the server would refuse, and what a run would fail at, each at its line.
+  // What the server would reject, and what would fail in a run, each at its line.
   await write(written("scirpt"));
   await page.getByText(/^Line 7: .*rawscript/).waitFor();
   await write(written("script", "    - id: a\n      value: { type: identity }\n"));
@@ -55,10 +55,10 @@ test("a flow is written, checked by the server, deployed without overwriting oth
   await page.keyboard.press("Escape");
   await write(written("script", "    - id: c\n      value: { type: identity }\n"));
   await page.getByText("saved in this browser").waitFor();
-  // Nothing is lost by a reload.
+  // A reload loses nothing.
   await page.reload();
   await editor.getByText("- id: c").waitFor();
-  // Somebody else deploys meanwhile.
+  // Another user deploys meanwhile.
   const before = await stored();
   await site.filled.ask("POST", "/w/acme/flows/update/f/finance/nightly", {
     path: "f/finance/nightly",
@@ -78,7 +78,7 @@ test("a flow is written, checked by the server, deployed without overwriting oth
   await page.getByText("No changes since the last deployment").waitFor();
   const after = await stored();
   expect(after.value.modules.map(({ id }: { id: string }) => id)).toEqual(["a", "c"]);
-  // Settings that this text does not show stay as they are.
+  // Settings that the text does not contain stay unchanged.
   expect(after).toMatchObject({ summary: "Nightly report", tag: "nightly" });
   await page.getByText("Versions", { exact: true }).click();
   await page.getByText("A step that does nothing").waitFor();

@@ -1,4 +1,4 @@
-/** Flows and their runs in a real browser: read, followed, understood, answered and restarted. */
+/** Flows and their runs in a real browser: displayed, followed, answered and restarted. */
 import { expect, test } from "bun:test";
 import { expectSoon, PHONE } from "../browser.ts";
 import { useSite } from "../site.ts";
@@ -20,10 +20,10 @@ const ended = async (id: string) => {
     await Bun.sleep(50);
 };
 
-/** A frame of a browser that draws without a graphics processor, on a machine that does other things too. */
+/** Frame time of a browser that renders in software, on a busy machine. */
 const MAX_FRAME_MS = 50;
 
-/** A loop whose second iteration fails, the branch that was not taken, and a step that was tried twice. */
+/** A loop whose second iteration fails, a branch that was not taken, and a step that was retried. */
 const FAILING = [
   code("a", "export const main = () => [1, 2, 3]", {}, { summary: "Orders of the day" }),
   {
@@ -71,14 +71,14 @@ test("the failed step of a flow is shown, and the flow is restarted from it", as
     await using seen = await site.visit({ scheme });
     const { page } = seen;
     await seen.open(`w/acme/runs/${id}`);
-    // What failed is shown at once, with its attempts, its input and its log.
+    // The failed step is shown first, with its attempts, input and log.
     const panel = page.getByRole("region", { name: "Step Charge the card" });
     await panel.getByText("card refused").first().waitFor();
     await panel.getByText("2 attempts").waitFor();
     await panel.getByRole("log").getByText("charging 2").waitFor();
     await seen.picture(`flow-run-${scheme}`);
     await seen.accessible("flow run");
-    // The iteration before went the other way.
+    // The previous iteration took the other branch.
     await page.getByRole("button", { name: "Previous iteration, of Every order" }).click();
     await page.getByRole("button", { name: /^Code z.*Succeeded/ }).waitFor();
     await page.getByText("Timeline", { exact: true }).click();
@@ -94,7 +94,7 @@ test("the failed step of a flow is shown, and the flow is restarted from it", as
     await page.getByRole("region", { name: "Step Every order" }).getByText("Run of iteration 2").waitFor();
     await seen.picture(`flow-timeline-${scheme}`);
     await seen.accessible("timeline");
-    // The address says it all.
+    // The address contains the whole selection.
     await page.reload();
     await page.getByRole("region", { name: "Step Every order" }).waitFor();
     if (scheme === "dark") continue;

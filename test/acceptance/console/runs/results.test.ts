@@ -1,4 +1,4 @@
-/** Each kind of result is shown as what it is, and nothing that a job wrote in it runs. */
+/** Each kind of result has its own display, and nothing in it runs. */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { expectSoon, type Visit } from "../browser.ts";
@@ -9,7 +9,7 @@ const site = useSite();
 const EVIL = `<img src=x onerror=alert(1)><svg onload=alert(2)><script>alert(3)</script>`;
 
 beforeAll(async () => {
-  // Values are arguments: what comes back is what a test gives.
+  // The script returns its argument, so a test chooses the result.
   await site.filled.script("u/ann/give", "export const main = (value: any) => value;");
 });
 
@@ -67,7 +67,7 @@ test("numbers are charted, however many there are, with gaps", async () => {
   await using seen = await shown(numbers);
   const chart = panel(seen).getByRole("img", { name: /Chart of value, from 1 to 50000/ });
   await chart.waitFor();
-  // Few points, and the one that stands out among them.
+  // Few points, and among them the outlier.
   const path = (await chart.locator("path").getAttribute("d"))!;
   expect(path.match(/[ML]/g)!.length).toBeLessThan(1_100);
   expect(path).toContain(" 12.0");
@@ -114,7 +114,8 @@ ${EVIL}
 
 test("a PDF is shown in the browser's viewer; a file that only claims to be one is not", async () => {
   const pdf = btoa("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF");
-  // The headless browser has no viewer; one that has one would be given a frame of that type and nothing else.
+  // The headless browser has no PDF viewer; with one, the page would contain a frame of that type and nothing
+  // else.
   const withViewer = (page: Page) =>
     page.addInitScript(`Object.defineProperty(navigator, "pdfViewerEnabled", { value: true })`);
   await using seen = await shown({ pdf }, withViewer);

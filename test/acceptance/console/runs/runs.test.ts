@@ -1,4 +1,4 @@
-/** The list of runs: what is in the queue, times to zoom into, words to find, and runs that are chosen. */
+/** The list of runs: the queue, time ranges to zoom into, search words, and selected runs. */
 import { expect, test } from "bun:test";
 import { expectSoon } from "../browser.ts";
 import { useSite } from "../site.ts";
@@ -71,7 +71,7 @@ test("dragging zooms into a time range, and its chip resets it", async () => {
   const box = (await strip.boundingBox())!;
   const row = (id: string) => page.locator(`a[href$="/runs/${id}"]`);
   await row(early).waitFor();
-  // The last of the runs alone stands at the right.
+  // Only the last run is at the right edge.
   await page.mouse.move(box.x + box.width - 2, box.y + 50);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width - 60, box.y + 50, { steps: 5 });
@@ -81,7 +81,7 @@ test("dragging zooms into a time range, and its chip resets it", async () => {
   await row(late).waitFor();
   await page.getByRole("button", { name: /Remove this filter/ }).click();
   await row(early).waitFor();
-  // Each step can be taken back.
+  // Each step can be undone.
   await page.goBack();
   await row(early).waitFor({ state: "detached" });
   expect(seen.wrongs).toEqual([]);
@@ -135,7 +135,7 @@ test("a search that takes too long shows how far it got, and continues from ther
   const early = await site.filled.run("u/ann/hello", { name: "early" });
   await using seen = await site.visit();
   const { page } = seen;
-  // As the server answers when its time was over before it found one.
+  // The server's response when its time limit ended before it found one.
   await page.route(/jobs\/list\?.*label=none/, (route) =>
     route.request().url().includes("created_before=")
       ? route.continue({ url: route.request().url().replace("label=none", "") })
@@ -193,7 +193,7 @@ test("runs are found by words in their arguments and results", async () => {
   await page.waitForURL(/text=Wolperdinger/);
   await page.locator(`a[href$="/runs/${found}"]`).waitFor();
   await expectSoon(() => page.getByRole("table", { name: "Runs" }).getByRole("row").count(), 2);
-  // What the address says stands after a reload too.
+  // The selection in the address survives a reload.
   await page.reload();
   await page.getByText("Text: Wolperdinger").waitFor();
   await seen.open("w/acme/runs?text=no-such-word-anywhere");

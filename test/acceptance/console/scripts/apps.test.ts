@@ -1,4 +1,4 @@
-/** Apps that people already have, in a real browser: for members, and at a secret address for everybody. */
+/** Existing apps in a real browser: for members, and at a secret address for anonymous users. */
 import { beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { visit } from "../browser.ts";
@@ -81,7 +81,7 @@ async function greet(address: string, options: { token?: string }, name: string)
   await page.getByText("computed by code that this page does not run: alert(document.cookie)").waitFor();
   expect(await page.title()).toBe("Greetings · svc");
   await person.accessible(name);
-  // The means of the check speak to frames, and this one is of no origin.
+  // The accessibility checker sends messages to frames, and this one has an opaque origin.
   person.wrongs.splice(
     0,
     person.wrongs.length,

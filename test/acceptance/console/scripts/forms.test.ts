@@ -1,4 +1,4 @@
-/** Every kind of field of a JSON Schema: filled in by hand, checked, and handed to the run as it was meant. */
+/** Every kind of field of a JSON Schema: filled in by hand, validated, and passed to the run unchanged. */
 import { beforeAll, expect, test } from "bun:test";
 import { expectSoon } from "../browser.ts";
 import { useSite } from "../site.ts";
@@ -74,7 +74,7 @@ test("e-mail, secret, date, resource, one-of, nested lists, files, choices and o
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText(/email/i).filter({ visible: true }).first().waitFor();
   await text("mail").fill("bob@example.org");
-  // The variable's path stands in the form, not its value.
+  // The form contains the variable's path, not its value.
   await page.getByRole("button", { name: "Take it from a variable" }).first().click();
   await page.getByRole("combobox", { name: "Variable" }).fill("api");
   await page.getByRole("option", { name: "u/ann/api_key (secret)" }).click();
@@ -116,7 +116,7 @@ test("e-mail, secret, date, resource, one-of, nested lists, files, choices and o
     tags: ["b"],
     deep: { on: true },
   });
-  // The run itself was given the value.
+  // The run received the value.
   await page.getByRole("region", { name: "Result", exact: true }).getByText("10").waitFor();
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
@@ -143,7 +143,7 @@ test("a reload and the Back button keep the input, except secrets", async () => 
   await page.waitForURL(/\/runs\//);
   await page.goBack();
   await expectSoon(() => mail.inputValue(), "ann@example.org");
-  // Who opens the form anew begins anew.
+  // Opening the form again starts with empty fields.
   await seen.open("w/acme");
   await page.getByRole("link", { name: "Run u/ann/form" }).click();
   await mail.waitFor();

@@ -1,4 +1,4 @@
-/** The Back and Forward buttons at a form with something that is not saved. */
+/** The Back and Forward buttons at a form with unsaved changes. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { expectSoon } from "../browser.ts";
@@ -12,7 +12,7 @@ const answer = async (page: Page, name: string) => {
   await question(page).waitFor({ state: "detached" });
 };
 const pathname = (page: Page) => new URL(page.url()).pathname;
-/** As the browser's own buttons do: nothing is waited for. */
+/** As the browser's own buttons: without waiting. */
 const traverse = (page: Page, delta: number) => page.evaluate(`history.go(${delta})`);
 
 test("Back and Forward ask before they discard a form", async () => {
@@ -35,7 +35,7 @@ test("Back and Forward ask before they discard a form", async () => {
     await answer(page, "Stay");
     expect(await path.inputValue()).toBe("f/finance/typed");
   }
-  // Back within the page: nothing is lost.
+  // Going back within the page loses nothing.
   await traverse(page, -1);
   await expectSoon(() => new URL(page.url()).search, "");
   expect(await question(page).count()).toBe(0);
@@ -44,7 +44,7 @@ test("Back and Forward ask before they discard a form", async () => {
   await answer(page, "Leave");
   await expectSoon(() => pathname(page), "/w/acme/schedules");
   await page.getByRole("heading", { name: "Schedules", exact: true }).waitFor();
-  // The entries after it are still there, and an empty form is left without a question.
+  // The later history entries still exist, and an empty form is left without a question.
   await traverse(page, 1);
   await path.waitFor();
   expect(await path.inputValue()).not.toBe("f/finance/typed");

@@ -1,4 +1,4 @@
-/** Scripts are written, tried, deployed, called and repaired in a real browser at the executable. */
+/** Scripts are written, tried, deployed, called and fixed in a real browser on the executable. */
 
 import { expect, test } from "bun:test";
 import { expectSoon, type Visit } from "../browser.ts";
@@ -10,7 +10,7 @@ const site = useSite();
 const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
 const editor = ({ page }: Visit) => page.getByRole("textbox", { name: "Code", exact: true });
 
-/** Replaces all that stands in the editor. */
+/** Replaces the whole text of the editor. */
 async function write(seen: Visit, code: string): Promise<void> {
   await editor(seen).click();
   await seen.page.keyboard.press("Control+a");
@@ -133,7 +133,7 @@ test("a draft of an older version is not silently deployed over a newer one, and
   const { page } = seen;
   await seen.open("w/acme/edit/u/ann/old");
   await write(seen, "export const main = () => 2;");
-  // Left at once: what was typed last is kept all the same.
+  // Leaving at once still saves what was typed last.
   const keeping = page.waitForResponse((response) => response.url().endsWith("/drafts/create"));
   await page.getByRole("link", { name: "u/ann/old" }).first().click();
   expect((await keeping).ok()).toBe(true);
@@ -141,7 +141,7 @@ test("a draft of an older version is not silently deployed over a newer one, and
   expect(draft).toMatchObject({ content: "export const main = () => 2;", parent_hash: hash });
   const newer = { parent_hash: hash, summary: "Of somebody else", timeout: 77 };
   await site.filled.script("u/ann/old", "export const main = () => 3;", newer);
-  // A deployment takes the draft with it; this one was kept just after.
+  // A deployment deletes the draft; this one was saved just after it.
   await site.filled.ask("POST", "/w/acme/drafts/create", { path: "u/ann/old", typ: "script", value: draft });
   await seen.open("w/acme/edit/u/ann/old");
   await editor(seen).getByText("main = () => 2").waitFor();
@@ -221,7 +221,7 @@ test("a new script keeps its code per language, its name and its summary, until 
   await editor(seen).getByText("return 42").waitFor();
   await expectSoon(() => page.getByLabel("Name", { exact: true }).inputValue(), "hello");
   await expectSoon(() => page.getByLabel("Summary").inputValue(), "Mine");
-  // While typing the keys of the page hold too, and the editor does nothing of its own with them.
+  // While typing, the page's shortcuts work, and the editor's own do not interfere.
   await editor(seen).click();
   const begun = page.waitForRequest((request) => request.url().endsWith("/jobs/run/preview"));
   await page.keyboard.press("Control+Enter");
@@ -263,7 +263,7 @@ test("a version deployed by another user in between is shown before it is overwr
   expect(await site.filled.ask("GET", "/w/acme/scripts/raw/p/u/ann/shared.ts")).toBe(
     "export const main = () => 2;",
   );
-  // The refused deployment is told by the browser too.
+  // The browser also logs the rejected deployment.
   expect(seen.wrongs.filter((each) => !each.includes("status of 400"))).toEqual([]);
   seen.wrongs.length = 0;
 }, 60_000);

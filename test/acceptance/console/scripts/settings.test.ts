@@ -38,7 +38,7 @@ test("settings are changed separately, and a script lists its importers", async 
   await page.getByRole("option", { name: "A new one for each run" }).click();
   await page.getByLabel("A failure does not start the workspace's error handler").check();
   await page.getByLabel("Reject calls whose arguments do not match the schema").check();
-  // What is entered before the page has read the new version stays.
+  // Input made before the page has loaded the new version is kept.
   const read = Promise.withResolvers<void>();
   await page.route("**/scripts/get/p/f/finance/prices*", (route) =>
     read.promise.then(() => route.continue()),
@@ -59,7 +59,7 @@ test("settings are changed separately, and a script lists its importers", async 
     isolation: "fresh",
     ws_error_handler_muted: true,
   });
-  // A further change is one of the version that was just made.
+  // A further change is based on the version that was just created.
   read.resolve();
   await page.locator("form.settings-form button[type=submit]:not([data-loading])").waitFor();
   expect(await timeout.inputValue()).toBe("");

@@ -1,4 +1,7 @@
-/** Home and the palette: the latest run of everything, however long ago, and all that can be found by its name. */
+/**
+ * Home and the palette: the latest run of each item, however long ago, and everything that can be found by
+ * name.
+ */
 import { expect, test } from "bun:test";
 import { useSite } from "../site.ts";
 

@@ -1,4 +1,6 @@
-/** What a signed-in user finds: favorites, the switch of workspaces, signing out, and what operators may do. */
+/**
+ * What a signed-in user finds: favorites, the workspace switch, signing out, and what the role operator may do.
+ */
 import { expect, test } from "bun:test";
 import type { Visit } from "../browser.ts";
 import { PASSWORD } from "../filled.ts";
@@ -36,7 +38,7 @@ test("operators run existing items, and are offered nothing that they may not do
   await page.getByRole("link", { name: "Run Nightly report" }).click();
   await button(seen, "Run").click();
   await page.getByText("Succeeded").first().waitFor();
-  // Nor by the address of an editor that somebody sent.
+  // Nor by opening the address of an editor.
   for (const address of ["edit/f/finance/refund", "draw/f/finance/nightly", "schedules/new"]) {
     await seen.open(`w/acme/${address}`);
     await heading(seen, "Operators cannot change this").waitFor();
@@ -45,7 +47,7 @@ test("operators run existing items, and are offered nothing that they may not do
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-// Last: signing out ends the token of all visits.
+// Last test of the file: signing out revokes the token of all visits.
 test("Home is searched and keeps favorites; the workspace is switched; the user signs out", async () => {
   const { filled } = site;
   await filled.ask("POST", "/workspaces/create", { id: "other", name: "Other things", username: "ann" });
@@ -66,7 +68,7 @@ test("Home is searched and keeps favorites; the workspace is switched; the user 
   await page.getByRole("button", { name: /^Workspace Acme/ }).click();
   await page.getByRole("menuitem", { name: "Other things" }).click();
   await heading(seen, "Start with a script").waitFor();
-  // The address alone leads back to where one was.
+  // The root address returns to the last page.
   await page.goto(site.serving.url);
   await heading(seen, "Start with a script").waitFor();
   await button(seen, "ann@example.org").click();
@@ -75,7 +77,7 @@ test("Home is searched and keeps favorites; the workspace is switched; the user 
   expect(await seen.context.cookies()).toSatisfy((all) => all.every(({ name }) => name !== "token"));
   await page.goto(`${site.serving.url}/w/acme/runs`);
   await heading(seen, "Sign in").waitFor();
-  // Refused calls are reported by the browser too.
+  // The browser also logs rejected requests.
   expect(seen.wrongs.filter((wrong) => !wrong.includes("status of 401"))).toEqual([]);
   seen.wrongs.length = 0;
 }, 60_000);

@@ -17,7 +17,7 @@ test("a user signs in with a provider and returns to the page they wanted", asyn
     await page.locator("button[type=submit]").click();
     await page.getByRole("button", { name: "Continue" }).click();
     await page.waitForURL(`${t.server.url}/**`);
-    // Ann belongs to no workspace yet, and is told so; her session goes on.
+    // Ann is in no workspace yet, and the page says so; her session continues.
     await page.getByRole("heading", { name: `You are not in ${id}` }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/w/${id}/runs`);
     await page.getByRole("link", { name: "Go to your workspaces" }).click();
@@ -74,13 +74,13 @@ test("an account is connected, its token refreshed, and it is disconnected", asy
       .getByText(/revoked by its owner/)
       .waitFor();
     await seen.accessible("a token that cannot be refreshed");
-    // The refused refresh is told by the browser too.
+    // The browser also logs the rejected refresh.
     expect(seen.wrongs.filter((each) => !each.includes("status of 400"))).toEqual([]);
     seen.wrongs.length = 0;
     t.idp.trouble.clear();
     await menu("Refresh the token");
     await page.getByText("refresh failed", { exact: true }).waitFor({ state: "detached" });
-    // The variable of the account shows its state too, and never its value.
+    // The variable of the account shows the same state, and never its value.
     await seen.open(`w/${id}/variables`);
     await page.getByText("connected", { exact: true }).waitFor();
     await seen.open(`w/${id}/resources`);

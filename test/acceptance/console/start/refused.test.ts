@@ -1,4 +1,4 @@
-/** Logins, links and invitations that are refused: the page says why, and what can be done. */
+/** Rejected logins, links and invitations: the page says why, and what to do. */
 import { expect, test } from "bun:test";
 import { startOAuthTest } from "../../../support/peers/identity-provider.ts";
 import { expectSoon, visit } from "../browser.ts";
@@ -23,7 +23,7 @@ test("a wrong password is reported as such, and too many with the time to wait",
   expect(await enter("a wrong password")).toBe(400);
   await expectSoon(() => alert.innerText(), "The e-mail or the password is wrong.");
   await seen.accessible("a wrong password");
-  // What was typed is kept, to be corrected.
+  // What was typed is kept for correction.
   expect(await password.inputValue()).toBe("a wrong password");
   let status = 400;
   for (let nth = 0; status === 400 && nth < 50; nth++) status = await enter(`wrong password ${nth}`);
@@ -68,12 +68,12 @@ test("a login whose provider is down leads back to the login", async () => {
   await seen.accessible("a provider that is down");
   await page.getByRole("link", { name: "Back to the login" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
-  // A user who declines at the provider is led back as well.
+  // A user who declines at the provider also returns to the console.
   await page.goto(`${t.server.url}/user/login_callback/house?error=access_denied&state=any`);
   await page.getByText("access_denied").waitFor();
   await page.getByRole("link", { name: "Back to the login" }).click();
   await page.getByRole("heading", { name: "Sign in" }).waitFor();
-  // Programs get the message alone.
+  // Programs get only the message.
   const answer = await fetch(`${t.server.url}/api/oauth/login/house`, { redirect: "manual" });
   expect([answer.status, await answer.text()]).toEqual([503, expect.not.stringContaining("<html")]);
   await seen.context.close();

@@ -1,4 +1,6 @@
-/** A forgotten password, from the login to the mail and back, in a real browser with a real mail server. */
+/**
+ * A forgotten password, from the login page to the mail and back, in a real browser with a real mail server.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type MailServer, plainSettings, startPlainMailServer } from "../../../support/peers/mail-server.ts";
 import { until } from "../../e2e/executable.ts";
@@ -44,7 +46,7 @@ test("a link is mailed and sets a new password, which ends other sessions", asyn
 
   await page.goto(link);
   await page.getByRole("heading", { name: "Choose another password" }).waitFor();
-  // The token stands neither in the address nor in the history.
+  // The token is neither in the address nor in the history.
   expect(new URL(page.url()).hash).toBe("");
   await seen.accessible("choosing a password");
   await page.getByRole("textbox", { name: "New password" }).fill("another password");
@@ -56,7 +58,7 @@ test("a link is mailed and sets a new password, which ends other sessions", asyn
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("heading", { name: /Workspaces|Home/ }).waitFor();
 
-  // A page that was open in another browser notices, and says so.
+  // A page that is open in another browser notices, and says so.
   await elsewhere.page.getByRole("link", { name: "Runs" }).click();
   await elsewhere.page
     .getByText(/session has ended/i)
@@ -68,7 +70,7 @@ test("a link is mailed and sets a new password, which ends other sessions", asyn
     ...elsewhere.wrongs.filter((each) => !each.includes("401")),
   );
 
-  // The link is void now.
+  // The link is no longer valid.
   await page.goto("about:blank");
   await page.goto(link);
   await page.getByRole("textbox", { name: "New password" }).fill("a third password");
@@ -76,7 +78,7 @@ test("a link is mailed and sets a new password, which ends other sessions", asyn
   await page.getByText("no longer valid").waitFor();
   await page.getByRole("link", { name: "Ask for another link" }).click();
   await page.getByRole("heading", { name: "Forgot your password?" }).waitFor();
-  // Refusals are what the browser's console tells of.
+  // The browser's console logs the rejected requests.
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !/status of 40[01]/.test(each)));
 }, 60_000);
 

@@ -1,4 +1,4 @@
-/** Schedules in a real browser: made, read, paused, run and deleted. */
+/** Schedules in a real browser: created, displayed, paused, run and deleted. */
 import { expect, test } from "bun:test";
 import { expectSoon } from "../browser.ts";
 import { useSite } from "../site.ts";
@@ -19,7 +19,7 @@ test("a schedule is created, read, paused, run, changed and deleted", async () =
   await page.getByLabel("notes").fill("Not of the flow");
   await page.getByRole("combobox", { name: "What it runs" }).fill("nightly");
   await page.getByRole("option", { name: /f\/finance\/nightly/ }).click();
-  // The arguments of another target are none of its own.
+  // The arguments of the previous target are dropped.
   await page.getByText("It takes no arguments.").waitFor();
   await page.getByRole("combobox", { name: "What it runs" }).fill("refund");
   await page.getByRole("option", { name: /f\/finance\/refund/ }).click();
@@ -27,7 +27,7 @@ test("a schedule is created, read, paused, run, changed and deleted", async () =
   await page.getByLabel("Summary").fill("Late orders");
   await page.getByLabel("Cron expression").fill("0 30 9 * * 1-5");
   await page.getByText("At 09:30, Monday through Friday").waitFor();
-  // Its times are those of the zone, not of the browser.
+  // Times are in the schedule's time zone, not the browser's.
   await page.getByRole("combobox", { name: "Time zone" }).click();
   await page.getByRole("option", { name: "Europe/Berlin", selected: true }).waitFor();
   await page.getByRole("combobox", { name: "Time zone" }).fill("Tokyo");
@@ -63,7 +63,7 @@ test("a schedule is created, read, paused, run, changed and deleted", async () =
   await page.getByRole("alert").first().waitFor();
   await page.getByLabel("Cron expression").fill("0 0 8 * * *");
   await page.getByText("At 08:00").waitFor();
-  // The refused rule is told in the browser's console too.
+  // The browser's console also logs the rejected rule.
   seen.wrongs.splice(
     0,
     seen.wrongs.length,
@@ -126,7 +126,7 @@ test("long rules stay in their column, and rules by the second tell the seconds"
   await page.getByRole("alert").getByText("u/ann/nothing").waitFor();
   for (const path of ["f/finance/long_rule", "f/finance/often"])
     await site.filled.ask("DELETE", `/w/acme/schedules/delete/${path}`);
-  // The browser tells of the refused handler too.
+  // The browser also logs the rejected handler.
   expect(seen.wrongs.filter((each) => !/status of 4\d\d/.test(each))).toEqual([]);
   seen.wrongs.length = 0;
 }, 60_000);
@@ -190,7 +190,7 @@ test("a schedule is not run before a time, tries again, and names handlers for e
     on_success: "script/f/finance/figures",
     ws_error_handler_muted: true,
   });
-  // Taken away again, one by one.
+  // Removed again, one by one.
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Not before").fill("");
   await page.getByRole("combobox", { name: "When a run fails" }).click();
@@ -219,7 +219,7 @@ test("a reload asks before it discards changes, and not after they are saved", a
   const first = await path.inputValue();
   await path.fill("f/finance/other");
   await path.fill(first);
-  // As it was before: the visit would note a question.
+  // Without unsaved changes: the visit would record a question.
   await page.reload();
   expect(seen.wrongs).toEqual([]);
   await page.getByRole("combobox", { name: "What it runs" }).click();
@@ -227,7 +227,7 @@ test("a reload asks before it discards changes, and not after they are saved", a
   const toldOfChoice = page.waitForEvent("dialog");
   await page.reload({ timeout: 2_000 }).catch(() => {});
   expect((await toldOfChoice).type()).toBe("beforeunload");
-  // A link is asked about too, and a question that is answered with no loses nothing.
+  // Following a link asks as well, and declining keeps the input.
   await page.getByRole("link", { name: "Runs", exact: true }).click();
   const question = page.getByRole("dialog", { name: "Leave without saving?" });
   await seen.accessible("a form that is left");
@@ -241,7 +241,7 @@ test("a reload asks before it discards changes, and not after they are saved", a
   await page.getByRole("option", { name: /f\/finance\/figures/ }).click();
   await path.fill("f/finance/kept");
   const asked = page.waitForEvent("dialog");
-  // The visit dismisses the question: the page stays.
+  // The visit declines the question, so the page stays.
   await page.reload({ timeout: 2_000 }).catch(() => {});
   expect((await asked).type()).toBe("beforeunload");
   expect(await path.inputValue()).toBe("f/finance/kept");

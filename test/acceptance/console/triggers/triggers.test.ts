@@ -1,4 +1,6 @@
-/** HTTP routes, WebSocket triggers and webhooks to others in a real browser: made, tried, paused and deleted. */
+/**
+ * HTTP routes, WebSocket triggers and outgoing webhooks in a real browser: created, tried, paused and deleted.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Server } from "bun";
 import { expectSoon, type Visit } from "../browser.ts";
@@ -89,7 +91,7 @@ test("a route is created, called as its page shows, paused and deleted", async (
   await seen.picture("routes");
   await seen.accessible("routes");
   expect((await fetch(address.replace(":id", "7"))).status).toBe(401);
-  // The script says what starts it.
+  // The script's page lists what starts it.
   await seen.open("w/acme/scripts/f/finance/order?tab=triggers");
   await page.getByRole("link", { name: "f/finance/orders" }).click();
   await button("Delete").click();
@@ -163,7 +165,7 @@ test("a WebSocket trigger runs a script for a message, and reports when it canno
   await page.getByText("not connected").waitFor();
   await seen.picture("sockets");
   await seen.accessible("sockets");
-  // The page of the script tells the same of all that starts it, and rules in words.
+  // The script's page shows the same for every trigger, and cron rules in words.
   await site.filled.ask("POST", "/w/acme/schedules/create", {
     path: "f/finance/price_daily",
     script_path: "f/finance/price",
@@ -203,7 +205,7 @@ test("users who may not change triggers are not offered to, and outgoing webhook
   const { page } = seen;
   await seen.open("w/acme/triggers");
   await page.getByText("onerror=alert(1)").waitFor();
-  // He may write in the folder, but routes of the whole instance are not his.
+  // He may write in the folder, but not create routes of the whole instance.
   await expectSoon(() => page.getByRole("switch", { name: /root/ }).isDisabled(), true);
   await page.getByRole("link", { name: /onerror/ }).click();
   await page.getByText("/everywhere/:id").first().waitFor();
@@ -257,7 +259,7 @@ test("an endpoint receives events, and rejected ones again", async () => {
   await seen.picture("endpoint");
   await seen.accessible("endpoint");
   answer = 200;
-  // It is tried again by itself.
+  // It is retried automatically.
   await page.getByText("Delivered", { exact: true }).nth(1).waitFor({ timeout: 30_000 });
   const before = received.length;
   await page.getByRole("button", { name: /Send CreateVariable .* again/ }).click();

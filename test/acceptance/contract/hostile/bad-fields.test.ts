@@ -1,6 +1,6 @@
 /**
- * Every field of every body that people, workspaces and the log take, left out where it must be there and sent as what it
- * is not: the answer is 400, names the field and says what would be right.
+ * Every field of the bodies of operations on users, workspaces and audit rows, missing or of a wrong type: the
+ * response is 400, names the field and says what is expected.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { z } from "zod";
@@ -36,14 +36,14 @@ const fieldsOf = ({ body, query }: Operation): Schema =>
 /** Returns the JSON types that a field accepts; none if it accepts any. */
 const kindsOf = ({ type, anyOf }: Schema): string[] => anyOf?.flatMap(kindsOf) ?? (type ? [type].flat() : []);
 
-/** Something that a field takes. */
+/** A valid value of a field. */
 function right(schema: Schema): unknown {
   if (schema.enum) return schema.enum[0];
   const [kind = "string"] = kindsOf(schema);
   return { boolean: true, integer: 1, number: 1, array: [], object: {}, null: null }[kind] ?? "some-text";
 }
 
-/** Something of a kind that a field does not take; undefined when there is none. */
+/** A value of a type that the field rejects; undefined if there is none. */
 function wrong(schema: Schema): unknown {
   const kinds = kindsOf(schema);
   if (kinds.length === 0) return undefined;
@@ -53,11 +53,11 @@ function wrong(schema: Schema): unknown {
 const all = operations.filter((op) => NOUNS.test(op.path) && op.body !== undefined);
 const cases = all.flatMap((op) => {
   const { properties: described = {}, required = [] } = fieldsOf(op);
-  // What is kept of unknown fields is the server's to say, not the caller's.
+  // The server decides what it keeps of unknown fields, not the caller.
   const { extra: _, ...properties } = described;
   const whole = Object.fromEntries(required.map((name) => [name, right(properties[name]!)]));
   const absent = required
-    // A value of any kind may be null, and is taken as that when it is left out.
+    // A field that accepts any type also accepts null, which counts as missing.
     .filter((name) => kindsOf(properties[name]!).length > 0)
     .map((name) => [op.name, "without", name, op, { ...whole, [name]: undefined }] as const);
   const other = Object.entries(properties)
@@ -71,7 +71,7 @@ const cases = all.flatMap((op) => {
 test("there are cases for most operations with a body", () => {
   expect(cases.length).toBeGreaterThan(100);
   const tried = new Set(cases.map(([name]) => name));
-  // Settings of other clients of any form, and lists.
+  // Settings of other clients, which may have any form, and lists.
   const others = ["updateOperatorSettings", "globalUsersOverwrite", "overwriteInstanceGroups"];
   expect(all.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual(others);
 });

@@ -1,4 +1,4 @@
-/** Control keys whose values cannot be followed, and what a run that says it has failed tells its caller. */
+/** Control keys with invalid values, and the response to the caller of a run that reports a failure. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Ask,

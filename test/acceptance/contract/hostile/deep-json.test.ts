@@ -1,4 +1,4 @@
-/** JSON that is nested without end: refused wherever it comes in, before anything is done with it. */
+/** Excessively nested JSON is rejected wherever it is received, before it is used. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../../../src/lib/json/depth.ts";
 import { listParameterNames } from "../../../../src/platform/http/operation.ts";

@@ -1,4 +1,4 @@
-/** A server whose workspace gets files and forms that were made elsewhere. */
+/** A server whose workspace receives files and forms made on other servers. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

@@ -1,4 +1,4 @@
-/** Expressions that never end: what they cost is theirs alone, and a run has only so much of it. */
+/** Expressions that never end only delay their own run, whose evaluation time is limited. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -46,9 +46,9 @@ test("other requests are served while they run, and each is evaluated once", asy
     expect((await ask("GET", "/version")).status).toBe(200);
     answers++;
   }
-  // Evaluated twice they would be as many as a run may have.
+  // Evaluating them twice would exceed the limit of a run.
   expect(await ended).toEqual([null, null, null, null, null]);
-  // Some for each moment in which nothing is evaluated; these are many for each expression.
+  // A few are answered whenever no expression is evaluated, which is many per expression.
   expect(answers).toBeGreaterThan(50);
 }, 60_000);
 

@@ -1,6 +1,6 @@
 /**
- * Every operation that is declared, called with inputs made from its own declaration: none fails on the server's side, and
- * none keeps others waiting. `HOSTILE_RUNS` sets how many calls of each, `HOSTILE_SEED` which.
+ * Every declared operation, called with inputs generated from its declaration: none fails on the server's side,
+ * and none delays others. `HOSTILE_RUNS` sets the number of calls of each, `HOSTILE_SEED` which.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Operation } from "../../../../src/platform/http/operation.ts";
@@ -15,7 +15,7 @@ const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_122);
 const ANSWER_MS = 15_000;
 
 let server: TestServer;
-/** The workspace that is called; another one once it has come to its end. */
+/** The workspace that is called; replaced once a call has ended it. */
 let workspace = "";
 let workspaces = 0;
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-/** A workspace with something of the names that the calls ask for. */
+/** Creates a workspace with items of the names that the calls use. */
 async function prepare(): Promise<void> {
   workspace = `acme${++workspaces}`;
   const { ask } = await server.workspace(workspace);
@@ -42,7 +42,7 @@ async function prepare(): Promise<void> {
   await expectOk(ask("POST", `${below}/resources/create`, resource));
 }
 
-/** An account of its own for each operation, since some of them end the one that calls. */
+/** A separate account per operation, because some operations end the caller's. */
 let accounts = 0;
 async function newToken(): Promise<string> {
   const email = `caller${++accounts}@example.org`;
@@ -91,7 +91,7 @@ async function faultsOf(op: Operation): Promise<string[]> {
   const faults: string[] = [];
   const calls = hostileCalls(op, workspace, { count: RUNS, seed: SEED });
   for (const [at, call] of calls.entries()) {
-    // Every fourth comes from nobody.
+    // Every fourth call is anonymous.
     const caller = at % 4 === 3 ? undefined : token;
     const pause = await longestPause(async () => {
       const told = await send(call, caller).catch((cause) => ({ status: 0, error: String(cause), text: "" }));

@@ -1,4 +1,4 @@
-/** Scripts that attack the server that runs them, and results that attack their readers. */
+/** Scripts that attack the server that runs them, and results that attack those who read them. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { type Ask, deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";
@@ -13,7 +13,7 @@ beforeAll(async () => {
   await deploy(ask, "acme", "u/admin/fine", "export const main = (n: number) => n + 1");
 });
 afterAll(() => server.stop());
-// With one worker: whatever kept its slot would hold this up.
+// With one worker, anything that kept its slot would block this run.
 afterEach(async () => {
   expect((await run("u/admin/fine", { n: 41 })).text).toBe("42");
 });
@@ -158,7 +158,7 @@ describe("an answer", () => {
     expect(answer.headers.get("content-security-policy")).not.toContain("allow-same-origin");
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
     const own = await answerOf(page('wm_headers: { "Content-Security-Policy": "default-src *" },'));
-    // A policy of its own can forbid it more, never lift it out of the sandbox.
+    // An app's own policy can restrict it further, but never remove the sandbox.
     expect(own.headers.get("content-security-policy")).toMatch(/^default-src \*, sandbox /);
   });
 });

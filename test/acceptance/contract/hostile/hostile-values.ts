@@ -1,4 +1,4 @@
-/** Inputs of operations, made from what the operations declare: what they take, and in places what nobody should send. */
+/** Inputs generated from the operations' declarations: valid ones, partly replaced by invalid ones. */
 import fc from "fast-check";
 import { z } from "zod";
 import {
@@ -10,7 +10,7 @@ import {
 
 export interface HostileCall {
   op: Operation;
-  /** With its query, below the server's own address. */
+  /** With query, relative to the server's address. */
   path: string;
   body: string | Uint8Array<ArrayBuffer> | undefined;
   type: string;
@@ -32,7 +32,7 @@ interface Schema {
   $defs?: Record<string, Schema>;
 }
 
-/** Texts that lead somewhere in the workspace of the tests, and texts of the forms that fields ask for. */
+/** Texts that identify items of the test workspace, and texts in the formats that fields expect. */
 const TEXTS = [
   "u/admin/echo",
   "u/admin/flow",
@@ -107,7 +107,7 @@ const HOSTILE_VALUES: unknown[] = [
   Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`k${at}`, at])),
 ];
 
-/** Whole bodies, as text: what JSON.stringify never writes, too. */
+/** Whole bodies as text, including some that JSON.stringify never writes. */
 const HOSTILE_BODIES: (string | Uint8Array<ArrayBuffer>)[] = [
   "",
   "null",
@@ -141,7 +141,7 @@ function describe(schema: z.ZodType): Schema {
   return z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Schema;
 }
 
-/** Mostly what the schema takes, and in places what it does not. */
+/** Mostly values that the schema accepts, with invalid ones in places. */
 function arbitraryOf(schema: Schema, all: Schema, depth = 0): fc.Arbitrary<unknown> {
   const given = depth > 6 ? hostile : fitting(schema, all, depth);
   return fc.oneof({ weight: 20, arbitrary: given }, { weight: 1, arbitrary: hostile });
@@ -215,7 +215,7 @@ function bodyOf(op: Operation): fc.Arbitrary<Pick<HostileCall, "body" | "type">>
   });
 }
 
-/** Text as it stands in a URL: a lone surrogate has no form there. */
+/** Encodes text for a URL; a lone surrogate cannot be encoded. */
 const encoded = (value: unknown) => {
   const plain = typeof value === "string" ? value : JSON.stringify(value);
   return encodeURIComponent((plain ?? "").toWellFormed().slice(0, 2_000));
@@ -246,7 +246,7 @@ function pathOf(op: Operation, workspace: string): fc.Arbitrary<string> {
   });
 }
 
-/** Calls of an operation, always the same ones for a seed. */
+/** Generates calls of an operation, the same ones for the same seed. */
 export function hostileCalls(
   op: Operation,
   workspace: string,

@@ -1,4 +1,4 @@
-/** Names that could be taken for something else: groups, the local admin, other people, keys of objects. */
+/** Names that could be mistaken for something else: groups, the local admin, other users, keys of objects. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { invalidateMembers } from "../../../../src/features/tenancy/people/members.ts";
 import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** An account as earlier versions let it be made. */
+/** An account with a name that earlier versions accepted. */
 async function stored(email: string): Promise<Ask> {
   const row = { email, login_type: "password", super_admin: false, verified: true, first_time_user: false };
   await server.server.app.db.write((tx) =>

@@ -1,4 +1,4 @@
-/** The rights that jobs have, and who sees and cancels them. */
+/** The rights that jobs have, and who can see and cancel them. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
 import { admin, askAs, createVariable, server, setUpRights } from "./rights-setup.ts";

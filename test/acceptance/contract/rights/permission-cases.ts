@@ -7,7 +7,7 @@ import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "..
 let server: TestServer;
 export const askAs: Record<string, Ask> = {};
 
-/** Entries of the items that are called `shared`. */
+/** Grants on the items called `shared`. */
 export const SHARED = {
   "u/grouped": false,
   "u/reader": true,
@@ -27,9 +27,10 @@ const ITEMS = [
 ] as const;
 
 /**
- * r reads, lists and runs, w also writes, m also renames and archives; - is told that there is nothing; x is not a member.
- * Folder data is owned by owner, foreman and the group leads (lead is in it); writer writes, reader, viewer and the group
- * ops (grouped is in it) read. Folder gone was never made. viewer and foreman are operators.
+ * r reads, lists and runs, w also writes, m also renames and archives; - is answered as if nothing existed; x
+ * is not a member. Folder data is owned by owner, foreman and the group leads (lead is in it); writer writes,
+ * reader, viewer and the group ops (grouped is in it) read. Folder gone does not exist. viewer and foreman are
+ * operators.
  */
 const MATRIX = `
                  u/ann/plain  u/ann/shared  g/ops/plain  f/data/plain  f/data/shared  f/gone/plain  f/app_themes/plain
@@ -74,10 +75,10 @@ interface Kind {
   read: (path: string) => string[];
   list: string;
   run?: (path: string) => string;
-  /** With the right it is refused for another reason, or done without a trace. */
+  /** With the right, it is rejected for another reason, or has no effect. */
   write: (ask: Ask, path: string) => ReturnType<Ask>;
   writes: number;
-  /** Left out where nothing is for owners alone. */
+  /** Absent if nothing is reserved for owners. */
   manage?: (ask: Ask, path: string) => ReturnType<Ask>;
   manages?: number;
 }
@@ -187,7 +188,7 @@ export const KINDS: Record<string, Kind> = {
   },
 };
 
-/** One of the kinds that are stored and not run: they have everything in common. */
+/** Representative of the kinds that are stored and not run, which share their code. */
 KINDS.kafka_trigger = {
   create: (ask, path) => ask("POST", "/w/acme/kafka_triggers/create", { ...RUNS, path }),
   read: (path) => [`kafka_triggers/get/${path}`],
@@ -199,7 +200,7 @@ KINDS.kafka_trigger = {
   manages: 400,
 };
 
-/** Kinds that are made in one step. */
+/** Kinds that are created by one request. */
 const others = Object.values(KINDS).filter((kind) => kind !== KINDS.script);
 
 /** Returns the expected status of each request for a role with a right. */
@@ -213,7 +214,7 @@ export function expected(kind: Kind, role: string, right: Right) {
     read: !isMember ? 401 : reads ? 200 : 404,
     listed: !isMember ? 401 : reads,
     run: !isMember ? 401 : reads ? 201 : 404,
-    // Deploying a script reads nothing, so it hides nothing.
+    // Deploying a script reads nothing, so there is nothing to hide.
     write: !isMember ? 401 : writes ? kind.writes : kind === KINDS.script ? 403 : refused,
     manage: !isMember ? 401 : right === "m" ? kind.manages! : refused,
   };
@@ -253,7 +254,7 @@ export function setUpKinds(): void {
       }),
     );
     for (const path of [...ITEMS, ...PLACES.map((place) => `${place}/taken`)]) {
-      // The first of two versions, so that it can be archived as often as it is tried.
+      // The first of two versions, so that it can be archived repeatedly.
       hashes[path] = await deploy(admin, "acme", path, `${SCRIPT.content} // 0`);
       await deploy(admin, "acme", path, SCRIPT.content);
     }

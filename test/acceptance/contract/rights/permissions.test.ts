@@ -38,7 +38,7 @@ test.each(CASES.filter(([, , path]) => path.endsWith("/plain")))(
       const made = `${place}/by_${role.replace(" ", "_")}_${name}`;
       expect([made, (await kind.create(askAs[role]!, made)).status]).toEqual([made, status]);
     }
-    // A draft is kept where one may deploy.
+    // A draft can be saved where one may deploy.
     const draft = { path: `${place}/draft`, typ: "flow", value: {} };
     const kept = await askAs[role]!("POST", "/w/acme/drafts/create", draft);
     expect(kept.status).toBe(right === "x" ? 401 : writes ? 201 : 403);

@@ -1,4 +1,4 @@
-/** A server with people whose rights change. */
+/** A server with users whose rights change. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

@@ -1,4 +1,4 @@
-/** Rights while they change, and where they reach: running jobs' tokens, flows' steps, lists of jobs. */
+/** Changes of rights take effect everywhere: tokens of running jobs, steps of flows, lists of jobs. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { groupMembers } from "../../../../src/features/tenancy/people/group-tables.ts";

@@ -1,6 +1,6 @@
 /**
- * A change and its audit row are one: where the row cannot be written nothing is changed, and once it is written nobody
- * changes or deletes it before its time. The database itself is told to refuse the one or the other.
+ * A change and its audit row are one transaction: if the row cannot be written, nothing is changed, and nobody
+ * can change or delete a row before its time. The database itself rejects the one or the other.
  */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-/** Has the database refuse what is done to rows of the log. */
+/** Makes the database reject an event on audit rows. */
 async function refuse(event: string): Promise<void> {
   const { db } = server.server.app;
   const lines =
@@ -56,7 +56,7 @@ async function everything(): Promise<Record<string, string>> {
       : sql`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()`;
   const found: Record<string, string> = {};
   for (const { name } of await db.read.rows<{ name: string }>(names)) {
-    // What the server itself says and does beside the call.
+    // Excludes what the server itself writes beside the call.
     if (name === "handler_calls" || name === "workers" || name === "leaders" || name.startsWith("job_search"))
       continue;
     const rows = await db.read.rows<Record<string, unknown>>(sql`SELECT * FROM ${sql.identifier(name)}`);
@@ -91,7 +91,7 @@ const plain = { is_admin: false, operator: false };
 const schedule = { schedule: "0 0 0 * * *", timezone: "Etc/UTC", script_path: "u/ann/hello", is_flow: false };
 const inputs = `${w}/inputs/create?runnable_id=u/ann/hello&runnable_type=ScriptPath`;
 
-/** Each changes something. They can be made one after the other. */
+/** Each changes something, and they can be called one after the other. */
 const CALLS: Call[] = [
   [() => server.as(undefined), "POST", "/auth/login", { email: "ann@example.org", password: "ann-password" }],
   [() => ann, "POST", "/users/tokens/create", { label: "ci" }],
@@ -112,7 +112,7 @@ const CALLS: Call[] = [
   [() => admin, "POST", `${w}/workspaces/delete_invite`, { email: "other@example.org", ...plain }],
   [() => admin, "POST", `${w}/workspaces/change_workspace_name`, { new_name: "Other" }],
   [() => admin, "POST", `${w}/workspaces/edit_webhook`, { webhook: "https://example.org/" }],
-  // Before there is anything to tell it of, which would be sent meanwhile.
+  // Before there are events for it, which would be sent meanwhile.
   [() => admin, "POST", `${w}/workspaces/edit_webhook`, {}],
   [() => admin, "POST", `${w}/workspaces/edit_deploy_ui_config`, { deploy_ui_settings: {} }],
   [() => admin, "POST", `${w}/workspaces/edit_git_sync_config`, { git_sync_settings: { repositories: [] } }],
@@ -148,7 +148,7 @@ const CALLS: Call[] = [
   [() => root, "DELETE", "/workspaces/delete/acme-corp"],
 ];
 
-/** A deletion in many steps begins before its row, and can be made again. */
+/** A deletion in many transactions starts before its audit row, and can be repeated. */
 const IN_STEPS = new Set(["/workspaces/delete/acme-corp"]);
 
 describe("an audit row that cannot be written", () => {
@@ -188,7 +188,7 @@ describe("a written audit row", () => {
     expect(new Set(rows.slice(0, first.length).map((row) => row.workspace_id))).toEqual(
       new Set(["global", "deleted/acme-corp"]),
     );
-    // None has gone: they are numbered without a gap, but for what PostgreSQL counts of transactions that were undone.
+    // None is missing: ids have no gaps, except for those of transactions that PostgreSQL rolled back.
     if (!process.env.DATABASE_URL) {
       expect(rows.map(({ id }) => id)).toEqual(rows.map((_, at) => rows[0]!.id + at));
     }

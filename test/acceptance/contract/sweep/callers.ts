@@ -22,7 +22,7 @@ export type Caller = (typeof OUTSIDERS)[number] | (typeof RESTRICTED)[number] | 
 
 let made = 0;
 
-/** @returns the token they come with; undefined for none */
+/** @returns the caller's token; undefined for anonymous callers */
 export async function tokenOf(caller: Caller, server: TestServer, world: World): Promise<string | undefined> {
   const { admin, token, endedJobToken } = world;
   const name = `guest${++made}`;

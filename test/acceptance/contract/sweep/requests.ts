@@ -1,4 +1,4 @@
-/** Requests made of the operations themselves: what a path's parameters stand for, and bodies their schemas take. */
+/** Requests generated from the operations: values of path parameters, and bodies that the schemas accept. */
 import { z } from "zod";
 import {
   getBasePath,
@@ -7,7 +7,7 @@ import {
   type Operation,
 } from "../../../../src/platform/http/operation.ts";
 
-/** @param ids what parameters stand for, by their name */
+/** @param ids values of path parameters, by name */
 export function urlOf(op: Operation, ids: Record<string, string>): string {
   const greedy = isGreedy(op.path) ? listParameterNames(op.path).at(-1) : undefined;
   const path = op.path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -17,7 +17,7 @@ export function urlOf(op: Operation, ids: Record<string, string>): string {
   return getBasePath(op) + path;
 }
 
-/** Nothing, what the schema asks for, and all that it knows. */
+/** No body, one with the required fields, and one with all fields. */
 export function bodiesOf(op: Operation, ids: Record<string, string>): (string | undefined)[] {
   if (op.method === "GET") return [undefined];
   if (!op.body) return ["{}"];
@@ -25,7 +25,7 @@ export function bodiesOf(op: Operation, ids: Record<string, string>): (string | 
   return ["{}", JSON.stringify(sample(schema, ids, false)), JSON.stringify(sample(schema, ids, true))];
 }
 
-/** A query that names items of others wherever the operation knows such a word. */
+/** A query that names items of others in every parameter that can. */
 export function queryOf(op: Operation, ids: Record<string, string>): string {
   if (!op.query) return "";
   const schema = z.toJSONSchema(op.query, { io: "input", unrepresentable: "any" }) as Schema;
@@ -55,7 +55,7 @@ interface Schema {
   format?: string;
 }
 
-/** @param whole with what may be left out, too */
+/** @param whole whether to include optional fields */
 function sample(schema: Schema, ids: Record<string, string>, whole: boolean, name = "path"): unknown {
   const { enum: values, anyOf, oneOf, properties = {}, required = [], items, format } = schema;
   if (schema.const !== undefined) return schema.const;

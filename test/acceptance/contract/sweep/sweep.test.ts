@@ -1,8 +1,7 @@
 /**
- * Every operation there is, called by everybody who should get nothing by it, with the paths and ids of another's items.
- * Nothing that was planted comes back, nothing of it is changed, nobody is let in by mistake, nothing breaks, and nothing
- * keeps others waiting. What
- * is called is derived from the operations, so that a new one is swept without a line here.
+ * Every operation, called by everyone who must not profit from it, with paths and ids of another user's items.
+ * No planted text is returned, nothing is changed, nobody gains access, nothing fails internally, and nothing
+ * delays others. Calls are derived from the operations, so new ones are covered without a change here.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listParameterNames, type Operation } from "../../../../src/platform/http/operation.ts";
@@ -24,7 +23,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-/** Answers that go on as long as somebody listens end here. */
+/** Responses that stream as long as they are read end here. */
 const LONGEST_MS = 10_000;
 
 async function call(op: Operation, token: string | undefined, url: string, body: string | undefined) {
@@ -78,7 +77,7 @@ async function sweep(caller: Caller): Promise<string[]> {
         const held = pause > MAX_PAUSE_MS ? `holds the thread for ${Math.round(pause)} ms` : undefined;
         const fault = faultOf(op, caller, answer) ?? held;
         if (fault) faults.push(`${op.name} ${op.method} ${url}${query} ${body ?? ""}: ${fault}`);
-        // A call of their own may have ended what they are: left the workspace, logged out.
+        // The caller's own call may have ended their access: left the workspace, logged out.
         const mayEnd = op.method !== "GET" && answer.status < 300;
         if (mayEnd && token && (await whoami(token)) !== whole) token = await tokenOf(caller, server, world);
       }
@@ -107,7 +106,7 @@ test("planted data is returned to its owner", async () => {
   const given: string[] = [];
   for (const op of operations) {
     if (op.method !== "GET") continue;
-    // Some of these end the session that asks.
+    // Some of these end the caller's session.
     const { text: token } = await world.admin("POST", "/users/tokens/create", {});
     const answer = await call(op, token, urlOf(op, world.ids) + queryOf(op, world.ids), undefined);
     if (answer.text.includes(PRIVATE) || answer.text.includes(SHARED)) given.push(op.name);
@@ -115,24 +114,24 @@ test("planted data is returned to its owner", async () => {
   expect(given.length).toBeGreaterThan(40);
 }, 60_000);
 
-/** Nothing like what there is. */
+/** Ids of nothing that exists. */
 const nowhere = () => {
   const none = crypto.randomUUID();
   const ids = { id: none, job_id: none, flow_job_id: none, job_or_input_id: none };
   return { ...world.ids, ...ids, path: MISSING, hash: "0".repeat(64), version: "99999999" };
 };
 
-/** The answer, whatever the item is called. */
+/** Removes the item's names from the response. */
 function bare(text: string, ids: Record<string, string>): string {
   const named = [ids.path, ids.hash, ids.job_id, ids.flow_job_id, ids.job_or_input_id, ids.version];
   const whole = (name: string) => new RegExp(`(?<![\\w.-])${name}(?![\\w.-])`, "g");
-  // The head of a page names no item, and its numbers are not those of versions.
+  // The head of a page names no item, and its numbers are not versions.
   const body = text.replace(/<head>.*?<\/head>/s, "");
   const short = body.replace(/[0-9a-f]{8}(-[0-9a-f]{1,12}){4}/g, "…");
   return named.reduce<string>((rest, name) => rest.replace(whole(name!), "…"), short);
 }
 
-/** By the contract these say whether a path is taken, to whoever wants to put something there. */
+/** By the contract, these tell whether a path is taken to those who want to create an item there. */
 const TELLS_EXISTENCE = /exists|is_owner/i;
 
 test.each(["nobody", "outsider", ...MEMBERS, ...RESTRICTED] as const)(

@@ -1,19 +1,21 @@
-/** A workspace with something of every kind that belongs to its admin alone, and texts in it that must not come out. */
+/**
+ * A workspace with an item of every kind that only its admin may read, and texts in them that must not leak.
+ */
 import { STORED_KINDS } from "../../../../src/features/triggers/common/stored/kinds.ts";
 import { type Answer, type Ask, deploy, expectOk, type TestServer, until } from "../../../support/harness.ts";
 
-/** Stands in what the admin alone may see, and in what every member may. */
+/** Texts that only the admin may read, and texts that every member may. */
 export const PRIVATE = "canary-of-the-admin-7f3a91";
 export const SHARED = "canary-of-the-workspace-c05e2d";
 
 export const WORKSPACE = "/w/acme";
-/** Everything that has a path stands here, and nothing at the other. */
+/** All items have this path, and none the other. */
 export const PATH = "u/admin/kept";
 export const MISSING = "u/admin/none";
 
 export interface World {
   admin: Ask;
-  /** The admin's unrestricted token, and one of a job of theirs that has ended. */
+  /** The admin's unrestricted token, and that of a completed job of theirs. */
   token: string;
   endedJobToken: string;
   /** Values of path parameters, by name. */
@@ -117,7 +119,7 @@ export async function createWorld(server: TestServer): Promise<World> {
   return { admin, token, endedJobToken: await endedToken(admin), ids };
 }
 
-/** A job sends its token here, and ends. */
+/** A job sends its token here, and completes. */
 async function endedToken(admin: Ask): Promise<string> {
   const sent = Promise.withResolvers<string>();
   await using listener = Bun.serve({
@@ -157,7 +159,7 @@ const SHOWN = [
   "/job_helpers/download_s3_file?file_key=kept.txt",
 ];
 
-/** All that was planted, as its admin sees it: the same before and after. */
+/** Everything that was planted, as its admin reads it: the same before and after. */
 export async function readWorld({ admin, ids }: World): Promise<Record<string, unknown>> {
   const readWorld: Record<string, unknown> = {};
   for (const path of [...SHOWN, `/jobs_u/get/${ids.job_id}`]) {

@@ -40,12 +40,13 @@ test("after kill -9 under load and a restart, every acknowledged job completes a
           if (client % 2 === 0) accepted.set(await post("run", { n: value }), value);
           else answered.set(await post("run_wait_result", { n: value }), value);
         } catch (cause) {
-          // The server is gone in the middle of a call: nothing was acknowledged. While it is up, it is a failure.
+          // If the server was killed during the call, nothing was acknowledged. While it runs, this is a
+          // failure.
           if (up) throw cause;
         }
       }
     });
-    // However fast the machine is, it is killed among calls.
+    // The server is killed during calls, however fast the machine is.
     const wanted = accepted.size + 20 + Math.floor(Math.random() * 200);
     await until(() => (accepted.size >= wanted ? true : undefined), "calls");
     up = false;
@@ -99,7 +100,7 @@ test("a server that is killed soon after each start does not fail jobs that it h
       process.kill(server.pid, "SIGKILL");
       await server.process.exited;
     };
-    /** Lists the jobs that the server has claimed and of which none has begun, as its database says. */
+    /** Lists the jobs that the server has claimed and not started, according to its database. */
     const listClaimed = () => {
       const database = new Database(join(place.data_dir, "svc.db"), { readonly: true });
       try {
@@ -120,7 +121,7 @@ test("a server that is killed soon after each start does not fail jobs that it h
       expect(claimed).not.toBeEmpty();
       for (const id of claimed) losses.set(id, (losses.get(id) ?? 0) + 1);
     }
-    // Had they begun each time, they would have been given up.
+    // If each had been started, they would have failed after so many losses.
     expect([...losses.values()].filter((count) => count > MAX_ATTEMPTS)).not.toBeEmpty();
     server = await place.serve();
     for (const [n, id] of ids.entries()) {

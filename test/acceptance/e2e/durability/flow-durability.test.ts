@@ -17,7 +17,7 @@ mkdirSync(notes);
 const journal = join(notes, "journal");
 const js = (expr: string) => ({ type: "javascript", expr });
 
-/** Appends its own job to the journal, so that it is seen outside when a job ran more than once. */
+/** Appends the job's id to a journal, so that repeated runs are visible from outside. */
 const NOTE = `import { appendFileSync } from "node:fs";
 const note = () => appendFileSync(${JSON.stringify(journal)}, process.env.WM_JOB_ID + "\\n");
 `;
@@ -42,7 +42,7 @@ const chain = (prefix: string, first: string, length: number) =>
     plusOne(`${prefix}${at}`, at === 0 ? first : `results.${prefix}${at - 1}`),
   );
 
-/** Fails until it has run three times in all, whatever server it ran in. */
+/** Fails until it has run three times in total, on whichever server. */
 const FLAKY = `import { readFileSync } from "node:fs";
 export const main = (n: number, flow: string) => {
   const mine = ${JSON.stringify(journal)} + "-" + flow;
@@ -52,7 +52,7 @@ export const main = (n: number, flow: string) => {
   return n + 1;
 };`;
 
-/** Thirty steps, and more jobs, since loops run theirs again. */
+/** Thirty steps, and more jobs, because loops run theirs repeatedly. */
 const modules = [
   ...chain("a", "flow_input.n", 8),
   {
@@ -105,7 +105,10 @@ const modules = [
   ...chain("g", "results.u", 5),
 ];
 
-/** The result for an input: 21 n of the parallel loop and one, 6 n + 3 of the other, 2 for each branch, 5 at the end. */
+/**
+ * The expected result: 21 n of the parallel loop and one, 6 n + 3 of the other, 2 for each branch, 5 at the
+ * end.
+ */
 const expected = (n: number) => 21 * n + 1 + (6 * n + 3) + 4 + 5;
 
 test("after kill -9 at random moments, each flow completes correctly and no completed step runs again", async () => {
@@ -124,7 +127,7 @@ test("after kill -9 at random moments, each flow completes correctly and no comp
     const server = await place.serve({ env: { SVC_SANDBOX_WRITE: notes } });
     if (round === 0) token = await begin(server);
     for (let each = 0; each < 2; each++) flows.set(await run(server, token, ++n), n);
-    // A slow machine gets as far as a first job: one that loses its worker too often is given up, as it should be.
+    // A slow machine gets to its first job: one that loses its worker too often would fail, as intended.
     const before = journalSize();
     await until(async () => (journalSize() > before ? true : undefined), "a job to run");
     await Bun.sleep(Math.random() * ABOUT_MS);
@@ -133,10 +136,10 @@ test("after kill -9 at random moments, each flow completes correctly and no comp
     await until(
       async () => ((await processesOf(place.data_dir)).length === 0 ? true : undefined),
       "the children's end",
-      // One that the watchdog had not been told of yet ends by itself, after five seconds.
+      // A process that was not yet reported to the watchdog ends by itself after five seconds.
       20_000,
     );
-    // What is recorded as ended now has run as often as it ever will.
+    // Jobs that are recorded as completed now will not run again.
     const runs = runsOf();
     for (const id of completedSteps()) if (!finished.has(id)) finished.set(id, runs.get(id) ?? 0);
   }
@@ -177,7 +180,7 @@ async function run(server: Serving, token: string, n: number): Promise<string> {
   return text;
 }
 
-/** Jobs of scripts that the database of a server that is gone says have ended. */
+/** Script jobs that are completed according to the database of the killed server. */
 function completedSteps(): string[] {
   const db = new Database(join(place.data_dir, "svc.db"), { readwrite: true });
   try {

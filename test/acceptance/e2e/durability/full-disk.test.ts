@@ -1,4 +1,4 @@
-/** A disk that is full: what cannot be stored is refused, and the server goes on. */
+/** A full disk: what cannot be stored is rejected, and the server continues. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { createInstallation, type Installation, setUp, until } from "../executable.ts";

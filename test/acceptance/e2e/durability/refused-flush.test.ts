@@ -1,4 +1,7 @@
-/** A disk that refuses to flush: nothing more is stored, everybody is told so, and the process ends to be started again. */
+/**
+ * A disk that refuses to flush: nothing more is stored, callers are told, and the process exits to be
+ * restarted.
+ */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,11 +69,11 @@ test("after one failed flush the server logs the reason, answers 503, and exits 
     });
     expect(metrics.status).toBe(200);
     expect(await metrics.text()).toMatch(/^svc_database_broken 1$/m);
-    // What was never on disk is told to nobody.
+    // Data that was never on disk is not reported to anyone.
     expect(read.status).toBe(503);
     expect(await server.exited).toBe(1);
     expect(await server.stderr.text()).toContain("svc ends, to be started again: the disk refused to flush");
-    // The next start has all that was acknowledged, and stores again.
+    // After the next start, everything acknowledged is there, and writes work again.
     await using next = await startTestServer({ data_dir: join(folder, "data"), database_url: undefined });
     const users = (await expectOk(next.operator("GET", "/users/list_as_super_admin"))).json();
     expect(users.map(({ email }: { email: string }) => email)).toContain("u1@example.org");

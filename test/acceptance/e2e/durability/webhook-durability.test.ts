@@ -47,7 +47,8 @@ test("after kill -9 while receivers fail, are slow or down, every committed chan
           });
           if (answer.status === 201) made.add(path);
         } catch (cause) {
-          // The server is gone in the middle of a call: nothing was acknowledged. While it is up, it is a failure.
+          // If the server was killed during the call, nothing was acknowledged. While it runs, this is a
+          // failure.
           if (up) throw cause;
         }
       }
@@ -72,7 +73,7 @@ test("after kill -9 while receivers fail, are slow or down, every committed chan
     40_000,
   );
   expect(missing).toEqual([]);
-  // What was committed and not answered is told as well; what never was is not.
+  // Events of committed changes are sent even if the call was not answered; those of others are not.
   const listed = (await (
     await fetch(`${server.url}/api/w/acme/variables/list?per_page=10000`, { headers })
   ).json()) as {

@@ -1,4 +1,4 @@
-/** A server and a worker, each with a network of its own, of which one loses its link and gets it back. */
+/** A server and a worker in separate network namespaces, one of which loses its link and gets it back. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ describe.skipIf(why !== undefined)("machines with networks of their own", () => 
     networks = [createNamespace(), createNamespace()];
     postgres = await startPostgres({ reachable: networks });
     const [first] = networks;
-    // The command runs in the foreground there; what is told of it is the same.
+    // The command stays in the foreground there; the data about it is the same.
     server = await place.serve({
       under: first!.under,
       env: { ...environment(first!.address), SVC_HOST: first!.own, SVC_WORKER_TAGS: "dependency" },
@@ -56,7 +56,7 @@ describe.skipIf(why !== undefined)("machines with networks of their own", () => 
     const env = { ...place.environment, ...environment(address), SVC_DATA_DIR: join(place.folder, name) };
     const child = Bun.spawn([...under, join(place.folder, "svc"), "worker", "--json"], {
       cwd: place.folder,
-      // Files outside of a job's own folder tell here how often it was begun.
+      // Counts runs by files outside of the job's own folder.
       env: { ...env, SVC_LOG_LEVEL: "warn", SVC_SANDBOX: "off" },
       stdin: "ignore",
       stdout: "pipe",

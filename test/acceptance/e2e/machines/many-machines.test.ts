@@ -1,6 +1,6 @@
 /**
- * Three servers and three workers on one PostgreSQL, while what can happen to machines happens to them. `SVC_TEST_JOBS`
- * says how many jobs: few by default, 20,000 where there is time.
+ * Three servers and three workers on one PostgreSQL, while machines fail in every way. `SVC_TEST_JOBS` sets the
+ * number of jobs: few by default, 20,000 if there is time.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { createInstallation, type Serving, setUp, until } from "../executable.ts
 
 const JOBS = Number(process.env.SVC_TEST_JOBS ?? 2_000);
 const LEASE_S = 3;
-/** Calls under way at once, over all servers. */
+/** Concurrent calls, over all servers. */
 const CALLERS = 18;
 
 interface Worker {
@@ -58,7 +58,7 @@ async function startWorker(name: string, url?: string): Promise<Worker> {
   return { name: JSON.parse(text).worker, process: child };
 }
 
-/** Notes each time a job is taken, and each time one is stored as ended. */
+/** Records each claim of a job, and each completion. */
 async function watchJobs(): Promise<void> {
   await sql.unsafe(`
     CREATE TABLE seen (job text NOT NULL, state text NOT NULL, worker text);
@@ -108,7 +108,7 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
   const acknowledged = new Set<string>();
   let refused = 0;
   let at = 0;
-  /** Work goes on coming for as long as something happens to the machines. */
+  /** New jobs are submitted as long as machines fail. */
   let isOver = false;
   const caller = async (index: number) => {
     const server = servers[index % servers.length]!;
@@ -117,7 +117,7 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
       const text = await response.text();
       if (response.ok) acknowledged.add(text);
       else {
-        // While the database is away nothing is acknowledged.
+        // While the database is away, nothing is acknowledged.
         expect(response.status).toBeGreaterThanOrEqual(500);
         refused++;
         await Bun.sleep(50);
@@ -128,12 +128,12 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
 
   const share = (part: number) =>
     until(() => (acknowledged.size >= JOBS * part ? true : undefined), "more jobs", 300_000);
-  /** Begun there and not ended. */
+  /** Started there and not completed. */
   const held = async ({ name }: Worker) =>
     Number((await sql`SELECT count(*) AS n FROM jobs WHERE state = 'running' AND worker = ${name}`)[0].n);
   const atWork = (worker: Worker) =>
     until(async () => ((await held(worker)) > 0 ? true : undefined), `${worker.name} at work`);
-  /** The lease is over, and others have what it had. */
+  /** The lease has expired, and other workers have the jobs. */
   const givenToOthers = (worker: Worker) =>
     until(
       async () => ((await held(worker)) === 0 ? true : undefined),
@@ -184,13 +184,13 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
   expect(wrong).toEqual([]);
   const twice = await sql`SELECT job FROM seen WHERE state = 'completed' GROUP BY job HAVING count(*) > 1`;
   expect([...twice]).toEqual([]);
-  // What a worker lost is told by the job: it was claimed once more for each worker that it lost.
+  // A job records how many workers it lost: it was claimed once more for each.
   const again = rows.filter(({ losses }) => losses > 0);
   expect(again.length).toBeGreaterThanOrEqual(3);
   const begun = await sql`SELECT job, count(*)::int AS n FROM seen WHERE state = 'running' GROUP BY job`;
   const times = new Map<string, number>(begun.map(({ job, n }: { job: string; n: number }) => [job, n]));
   for (const { id, losses } of again) expect([id, times.get(id)! > losses]).toEqual([id, true]);
-  // Those who were away work on.
+  // Workers that were cut off run jobs again.
   const last = await sql`SELECT DISTINCT worker FROM jobs WHERE script_path = 'u/ann/own'`;
   const workers = new Set(last.map(({ worker }: { worker: string }) => worker));
   for (const { name } of [stopped, cutOff, replacement!]) expect(workers).toContain(name);
@@ -203,7 +203,7 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
   for (const { process } of [stopped, cutOff, replacement!, ...servers]) expect(await process.exited).toBe(0);
 }, 600_000);
 
-/** The operator's socket is in the data directory of the server. */
+/** The local admin's socket is in the data directory of the server. */
 async function setUpAt(server: Serving, name: string): Promise<string> {
   const data_dir = join(place.folder, name);
   const operator = async (path: string, body: unknown) => {

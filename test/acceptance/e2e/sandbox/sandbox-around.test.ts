@@ -1,6 +1,6 @@
 /**
- * Ways around the walls and the limits: on the compiled executable, as a user who is not root where tests run as root.
- * Everything tried here is bounded, so that what does not hold costs a test and no more.
+ * Attacks on the sandbox and its limits: on the compiled executable, as a non-root user if tests run as root.
+ * Every attack is bounded, so that one that succeeds fails a test and harms nothing.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { chownSync, existsSync, readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ interface Failed {
   error?: { name: string; message: string };
 }
 
-/** Linux's calls by number, for scripts; an error is its code, negative. */
+/** System calls by number, for scripts; a negative result is an error code. */
 const CALL = `import { dlopen, ptr } from "bun:ffi";
   const library = require("node:fs").existsSync("/lib/ld-musl-x86_64.so.1") ? "libc.musl-x86_64.so.1" : "libc.so.6";
   const libc = dlopen(library, { syscall: { args: ["i64", "u64", "u64", "u64", "u64", "u64", "u64"], returns: "i64" } }).symbols;
@@ -38,7 +38,7 @@ const CALL = `import { dlopen, ptr } from "bun:ffi";
   };
   const text = (value: string) => ptr(Buffer.from(value + "\\0"));`;
 
-/** Writes to the channel as no child does. */
+/** Writes invalid messages to the channel. */
 const TELL = `import { writeSync } from "node:fs";
   const tell = (bytes: Uint8Array) => {
     for (let at = 0; at < bytes.length; ) {
@@ -222,7 +222,7 @@ if (support.landlock === 0) {
           fs.chmodSync("in", 0);
           return write((n) => files[n]!);
         }`;
-      // The superuser looks into every folder.
+      // Root can read every folder.
       expect((await runOnce<Failed>(code)).error).toMatchObject({ name: "DiskQuotaExceeded" });
     }, 60_000);
 

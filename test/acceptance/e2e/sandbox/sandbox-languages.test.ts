@@ -1,6 +1,6 @@
 /**
- * The same attacks in each language against the server that runs them: on the compiled executable, as root
- * and as a user, with each kind of sandbox and with none. Every attack is harmless if it succeeds.
+ * The same attacks in each language against the server that runs them: on the compiled executable, as root and
+ * as a user, with each kind of sandbox and without. Every attack is harmless if it succeeds.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { processesOf, until } from "../executable.ts";
@@ -96,7 +96,9 @@ const BASH = `data="$1"
     "$(got times "$key")" "$(got test -e "$data/runner/versions/acme")" "$(got cat "/proc/$pid/environ")" \\
     "$(got ls "/proc/$pid/fd")" "$(got cat "/proc/$other/environ")" "$(got kill -0 "$pid")" "$proxies" > result.json`;
 
-/** Starts processes to the limit and beyond; bounded, so that a limit that does not hold costs a test and no more. */
+/**
+ * Starts processes up to the limit and beyond; bounded, so that a missing limit fails a test and harms nothing.
+ */
 const BOMBS = {
   bun: `import { spawn } from "node:child_process";
     export async function main(mark: string) {
@@ -133,7 +135,7 @@ describe.each(found)("a server of $name", (variant) => {
   let started: Started;
   let other: number;
   const isInBubblewrap = variant.name.endsWith("in bubblewrap");
-  /** Of a user without walls around files, they are what the user may open. */
+  /** Without file restrictions, a user's scripts can open what the user can. */
   const isOpen = !variant.keepsModes && variant.name.endsWith("without Landlock");
   const isOff = variant.env.SVC_SANDBOX === "off";
 
@@ -143,7 +145,7 @@ describe.each(found)("a server of $name", (variant) => {
     const { scripts } = started;
     await scripts.deploy("fine", "export const main = () => process.pid");
     const job = await scripts.run<number>("fine");
-    // There its number is one of its own namespace.
+    // Its process id there is one of its own namespace.
     other = isInBubblewrap ? started.server.pid : job;
     for (const language of LANGUAGES) {
       await scripts.deploy(language, PROBES[language], { language });
@@ -167,7 +169,7 @@ describe.each(found)("a server of $name", (variant) => {
       const files = ["read_key", "read_database", "job_environment"];
       const most = variant.keepsModes ? [] : isOpen ? [...files, ...rights] : rights;
       const all = Object.keys(tried).filter((name) => name !== "listen");
-      // What SECURITY.md says to be open there is, so that the attempts are real ones.
+      // What SECURITY.md says is possible is possible there, which shows that the attempts work.
       if (!variant.keepsModes) expect(got).toEqual(expect.arrayContaining(["chmod", "times"]));
       if (isOpen || isOff) expect(got).toContain("read_key");
       expect(Object.keys(tried).length).toBeGreaterThan(9);

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const { place } of started.splice(0)) place.remove();
 });
 
-/** Each gets away from its parent in another way, and would last a minute. */
+/** Each escapes from its parent in another way, and would last a minute. */
 const AWAY = `setsid sleep MARK.1 &
   (setsid bash -c 'cd / && exec sleep MARK.2' &)
   (cd / && setsid env -i sleep MARK.3 &)
@@ -30,12 +30,12 @@ describe.each(found)("for a server of $name", (variant) => {
     const anySleeps = async () =>
       (await processesOf(`sleep ${mark}`)).filter((line) => !/setsid|bash|bwrap/.test(line));
     const all = async () => ((await anySleeps()).length === 4 ? anySleeps() : undefined);
-    // Those of this server: the next one runs the job again.
+    // The processes of this server, since the next one runs the job again.
     const first = new Set(await until(all, "all to be there"));
     const sleeps = async () => (await anySleeps()).filter((line) => first.has(line));
     const watchdogs = (await processesOf("watchdog.js")).filter((line) => line.includes(here.place.folder));
     expect(watchdogs).toHaveLength(1);
-    // Stopped first, so that it starts no other watchdog.
+    // Stopped first, so that it cannot start another watchdog.
     here.server.process.kill("SIGSTOP");
     process.kill(Number(watchdogs[0]!.trim().split(" ")[0]), "SIGKILL");
     here.server.process.kill("SIGKILL");
@@ -44,10 +44,11 @@ describe.each(found)("for a server of $name", (variant) => {
       const isLess = async () => ((await sleeps()).length <= most ? true : undefined);
       return until(isLess, `no more than ${most} to be left`);
     };
-    // In bubblewrap all that was started ends with the server; elsewhere the next start ends what nobody watched over.
+    // In bubblewrap all processes end with the server; otherwise the next start ends those without a watchdog.
     if (variant.name.endsWith("in bubblewrap")) expect(await left(0)).toBe(true);
     await here.again("SIGKILL");
-    // Of a user's, one that has changed its folder and its environment looks like any other of that user.
+    // A process of the server's user that changed its folder and environment cannot be told from others of that
+    // user.
     const unmarked = variant.isRoot || variant.name.endsWith("in bubblewrap") ? 0 : 1;
     expect((await sleeps()).length).toBeLessThanOrEqual(unmarked);
     for (const line of await sleeps()) process.kill(Number(line.trim().split(" ")[0]), "SIGKILL");

@@ -1,6 +1,6 @@
 /**
- * Jobs that exceed memory or process limits end, and the server stays up: on the compiled executable. Every
- * job stops by itself at a bound, so that a limit that does not hold harms nothing.
+ * Jobs that exceed memory or process limits end, and the server stays up: on the compiled executable. Every job
+ * is bounded, so that a missing limit harms nothing.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
@@ -32,7 +32,7 @@ if (process.platform !== "linux") {
     await scripts.deploy("fine", "export const main = () => process.pid");
   }, 30_000);
   afterAll(() => place.remove());
-  // The server lives, and both of its slots are free.
+  // The server is up, and both of its slots are free.
   afterEach(async () => {
     const pids = await Promise.all([scripts.run<number>("fine"), scripts.run<number>("fine")]);
     expect(pids.every((pid) => pid > 0)).toBe(true);
@@ -169,7 +169,7 @@ if (process.platform !== "linux") {
 
   test("processor time of a shell script's processes counts, also of orphans", async () => {
     const work = (rounds: number) => `for ((i = 0; i < ${rounds}; i++)); do :; done`;
-    // Each of the short ones has no parent but the warm process, which remains for the next job.
+    // The parent of the short ones has ended; the warm process remains for the next job.
     const short = `for ((n = 0; n < 100; n++)); do
       (bash -c '${work(60_000)}; touch ended' &)
       until [ -e ended ]; do sleep 0.02; done

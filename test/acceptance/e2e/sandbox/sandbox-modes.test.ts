@@ -57,7 +57,7 @@ describe.if(process.platform === "linux" && support.seccomp)("a kernel without L
       places.push(place);
       await scripts.deploy("probe", PROBE);
       const found = await scripts.run<any>("probe", { data: place.data_dir, pid: server.pid });
-      // Scripts of a user are this user, those of root are others.
+      // Scripts of a non-root server run as its user, those of root as others.
       const key = variant.isRoot ? "EACCES" : "got";
       expect(found).toMatchObject({ key, socket: "refused", signal: "EPERM", limited: true });
     },
@@ -141,7 +141,7 @@ test.if(works)(
     );
     expect(await scripts.run<number>("counts")).toBe(1);
     let mark = "";
-    // It may be ended before it is seen.
+    // It may end before it is seen.
     for (let isSeen = false; !isSeen; ) {
       mark = `31.${Math.floor(Math.random() * 1e9)}`;
       await scripts.run("leaves", { mark });
@@ -152,7 +152,7 @@ test.if(works)(
       );
       isSeen = await seen.catch(() => false);
     }
-    // Whoever has ended this has looked at all that wait.
+    // When this one is ended, all waiting processes have been examined.
     await until(async () => (await processesOf(mark)).length === 0 || undefined, "its end", 10_000);
     expect(await scripts.run<number>("counts")).toBe(2);
   },

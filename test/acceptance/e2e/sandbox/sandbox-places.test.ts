@@ -1,4 +1,7 @@
-/** Walls in other places than the usual one: without root, with named ports, as a script's author asks, around packages. */
+/**
+ * The sandbox in special cases: without root, with named ports, with settings of a script's author, for package
+ * clients.
+ */
 import { afterEach, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { chownSync, existsSync, readdirSync } from "node:fs";
@@ -183,7 +186,7 @@ test("a package's archive cannot write outside of its own folder, nor link there
     }, "its dependencies");
     expect(readdirSync(here.folder).filter((name) => name.startsWith("planted"))).toEqual([]);
     expect(existsSync(join(here.data_dir, "planted-by-link"))).toBe(false);
-    // Whoever has no walls has the links refused by the installer alone.
+    // Without a sandbox, only the installer rejects the links.
     if (support.landlock > 0) expect(JSON.parse(found)).toEqual([true, "nothing", "nothing"]);
   } finally {
     await registry.stop(true);

@@ -1,6 +1,6 @@
 /**
- * Rights of files, which no wall asks about: what scripts may do to those of their own, and what comes of it when they
- * turn against the server's. On the compiled executable, as root and as a user, with each kind of walls.
+ * File modes, which the sandbox does not restrict: what scripts may do to their own files, and what they
+ * achieve against the server's. On the compiled executable, as root and as a user, with each kind of sandbox.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, statSync } from "node:fs";
@@ -129,7 +129,7 @@ describe.each(found)("a server of $name", (variant) => {
     const { place, scripts } = started;
     await scripts.deploy("turn", TURN);
     const tried = await scripts.run<Record<string, string>>("turn", { data: place.data_dir });
-    // In bubblewrap the folders that lead to its own are none of the server's.
+    // In bubblewrap the parents of its folder are not the server's.
     const led = variant.name.endsWith("in bubblewrap") ? ["runner", "folder"] : [];
     const turned = Object.keys(tried).filter((name) => tried[name] === "got" && !led.includes(name));
     if (variant.keepsModes) expect(turned).toEqual([]);
@@ -137,7 +137,7 @@ describe.each(found)("a server of $name", (variant) => {
       const modeOf = (name: string) => (statSync(join(place.data_dir, name)).mode & 0o7777).toString(8);
       return [modeOf("instance.key"), modeOf("svc.db"), modeOf("svc.owner.json"), modeOf("svc.lock")];
     };
-    // Until then the folder may be closed to this test as well, which runs as the same user.
+    // Until then this test, which runs as the same user, may be unable to read the folder too.
     const isBack = () => {
       try {
         return modes().every((mode) => mode === "600") ? true : undefined;

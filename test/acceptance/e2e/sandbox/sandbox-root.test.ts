@@ -1,7 +1,7 @@
 /**
- * A server that is root: its scripts run under user ids of their own, on which the system's own limits and rights hold.
- * On the compiled executable. What is started without end elsewhere has an end here, so that a limit that does not hold
- * costs a test and no more.
+ * A server that runs as root: its scripts have user ids of their own, to which the system's limits and
+ * permissions apply. On the compiled executable. Endless attacks are bounded here, so that a missing limit
+ * harms nothing.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
@@ -93,7 +93,7 @@ describe.each(EVERY_WALL)("a server of $name", ({ name }) => {
       expect(found.uid).toBeGreaterThan(1_900_000_000);
       const refused = /EACCES|ENOENT|EROFS|EPERM/;
       for (const answer of found.reads) expect(answer).toMatch(refused);
-      // In bubblewrap these are folders of the script's own, with nothing in them but what leads to its files.
+      // In bubblewrap these folders are the script's own, and contain only the path to its files.
       if (!name.includes("bubblewrap"))
         for (const answer of found.lists.slice(0, 3)) expect(answer).toMatch(refused);
       for (const answer of found.writes) expect(answer).toMatch(refused);
@@ -163,11 +163,11 @@ describe.if(EVERY_WALL.length > 0)("a server running as root", () => {
     ended = true;
     await watching;
     for (const { error } of results) expect(error.name).toBe("TooManyProcesses");
-    // Twice what a job may have, and its threads, for each.
+    // For each, twice what a job may have, and its threads.
     expect(most).toBeLessThan(3 * 1_024 + 64);
     expect(answered).toBeGreaterThan(0);
     expect(await scripts.run<number>("fine")).toBe(42);
-    // Processes that wait for jobs stay.
+    // Processes that wait for jobs remain.
     const isOfBomb = (pid: number) => /^(bash|sleep)$/m.test(commandOf(pid));
     const left = () => processesOf(RANGE.first, RANGE.last).filter(isOfBomb);
     expect(await until(() => (left().length === 0 ? true : undefined), "all to end")).toBe(true);
@@ -273,7 +273,7 @@ def main():
     await here.scripts.deploy("who", WHO);
     const found = await here.scripts.run<any>("who", { data: here.place.data_dir });
     expect(found).toMatchObject({ uid: expect.any(Number), become: "EPERM" });
-    // CAP_DAC_OVERRIDE, without which it would not get to its own program.
+    // CAP_DAC_OVERRIDE, without which it could not open its own program.
     expect(found.capabilities[0]).toBe("0000000000000002");
     expect(found.reads).toEqual(Array(5).fill("EACCES"));
     expect(found.lists).toEqual(["EACCES", "EACCES", "EACCES", "got"]);

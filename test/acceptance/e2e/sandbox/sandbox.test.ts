@@ -16,7 +16,7 @@ const readable = join(place.folder, "readable");
 let server: Serving;
 let scripts: ScriptClient;
 
-/** Tries one thing after another and tells what came of each: an error's code, or what it got. */
+/** Tries one thing after another and reports each outcome: an error code, or what it got. */
 const ATTEMPTS = `
 import { dlopen, ptr } from "bun:ffi";
 import * as fs from "node:fs";
@@ -126,7 +126,7 @@ if (support.landlock === 0) {
     beforeAll(async () => {
       await scripts.deploy("other", "export const main = () => process.cwd()");
       const folder = await scripts.run<string>("other");
-      // As a job of it would, while it runs.
+      // Written as by a job of that server.
       writeFileSync(join(folder, "mine"), "secret");
       const versions = join(place.data_dir, "runner/versions/acme");
       const source = join(versions, readdirSync(versions)[0]!, "main.ts");
@@ -248,7 +248,7 @@ def main(data: str, pid: int):
       const name = encodeURIComponent(key);
       const up = await scripts.ask("POST", `/job_helpers/upload_s3_file?file_key=${name}`, "x");
       const down = await scripts.ask("GET", `/job_helpers/download_s3_file?file_key=${name}`);
-      // A key that begins with a slash is one in the storage all the same.
+      // A key may begin with a slash.
       expect([key, up.status, down.text]).toEqual([
         key,
         expect.any(Number),

@@ -1,6 +1,6 @@
 /**
- * Becomes the command that is given, on a kernel that says it has no Landlock: a filter of system calls answers for it,
- * as it does in containers that are older than Landlock.
+ * Runs a command as on a kernel without Landlock: a system call filter answers for it, as in containers older
+ * than Landlock.
  */
 import { dlopen, ptr } from "bun:ffi";
 import { LIBC, refuseCall } from "../../../engines/runner/refuse-call.ts";

@@ -49,7 +49,7 @@ test("a script and a flow show their history, are moved and deleted", async () =
   await svc("script", "push", "lib.ts", "u/admin/lib");
   expect(await svc("script", "list")).toMatch(/^u\/admin\/lib\tbun\t\w+\tto import: has no main\n$/);
   await svc("script", "delete", "u/admin/lib", "--yes");
-  // At the old path there is nothing to run any more.
+  // Nothing can be run at the old path.
   expect(await svc("script", "list")).toBe("");
 }, 60_000);
 
@@ -138,7 +138,7 @@ test("a default workspace is chosen; a token logs in, too", async () => {
   expect(await run("workspace", "use", "other")).toMatchObject({ code: 0 });
   expect(await run("workspace", "use")).toMatchObject({ out: "other\n" });
   expect(await run("flow", "list")).toMatchObject({ code: 0, out: "" });
-  // A given token outlives the logout.
+  // A token that was given by the user remains valid after the logout.
   await run("logout");
   expect((await server.as(token)("GET", "/users/whoami")).status).toBe(200);
 }, 60_000);

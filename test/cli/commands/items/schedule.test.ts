@@ -1,4 +1,4 @@
-/** `svc schedule`: set up, shown with the next times in words, switched off, removed. */
+/** `svc schedule`: created, shown with the next times, disabled, deleted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment } from "../../program.ts";

@@ -1,4 +1,4 @@
-/** `svc trigger`: routes and WebSockets are set up, shown, switched off, and removed. */
+/** `svc trigger`: routes and WebSocket triggers are created, shown, disabled and deleted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment } from "../../program.ts";
@@ -45,7 +45,7 @@ test("a route is created, changed and deleted", async () => {
   const [first, second, third] = (await trigger("show", path)).out.split("\n");
   expect([first, second, third]).toEqual([
     `${path}: GET /api/r/orders/:id`,
-    // Made at the machine, where nobody says who they are: it runs as the owner of the workspace.
+    // Created locally, without a user: it runs as the owner of the workspace.
     "runs u/admin/order as admin_acme@example.org",
     "answers sync, anybody can call it",
   ]);

@@ -1,4 +1,4 @@
-/** `svc webhook`: endpoints from their creation to the event that is sent again. */
+/** `svc webhook`: endpoints from their creation to an event that is sent again. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment } from "../../program.ts";

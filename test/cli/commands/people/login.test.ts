@@ -1,4 +1,4 @@
-/** Logging in: where it is kept, what uses it, and how it ends. */
+/** Logging in: where the login is stored, which commands use it, and how it ends. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A person's own machine: no data directory is set, so that a login counts. */
+/** A user's own machine: no data directory is set, so that a login is used. */
 function newMachine(): CliEnvironment & { file: CliEnvironment["file"]; kept: string } {
   const place = createCliEnvironment();
   delete place.environment.SVC_DATA_DIR;
@@ -58,7 +58,7 @@ test("a login is readable by its owner only, and serves later commands until the
   expect((await machine.svc(["workspace", "create", "mine"])).err).toBe("created workspace mine\n");
   expect((await machine.svc(["workspace", "list"])).out).toContain("mine\tmine\troot@example.org\n");
 
-  // Once more: the session before is not left behind.
+  // Logging in again revokes the previous session.
   const before = await sessionsOf("root");
   await logIn(machine, "root");
   expect(await sessionsOf("root")).toBe(before);

@@ -1,4 +1,7 @@
-/** `svc folder` and `svc group`: by a data directory's operator, by its server, and over HTTP as a user. */
+/**
+ * `svc folder` and `svc group`: as the local admin of a data directory, through its server, and over HTTP as a
+ * user.
+ */
 import { expect, test } from "bun:test";
 import { expectOk, startTestServer } from "../../../support/harness.ts";
 import { createCliEnvironment, formatError } from "../../program.ts";

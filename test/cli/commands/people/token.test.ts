@@ -40,7 +40,7 @@ test("tokens are listed with a badge for those that expire within 30 days, and d
   });
   expect(await badges("--exclude-ephemeral")).not.toHaveProperty("ephemeral-script");
 
-  // What the cap ends counts as well.
+  // Tokens that end by the maximum lifetime count as well.
   const cap = (seconds: number | null) =>
     server.operator("POST", "/settings/global/max_token_lifetime_secs", { value: seconds });
   await cap((20 * DAY_MS) / 1000);

@@ -148,7 +148,7 @@ test("deleting asks on a terminal, and does nothing without confirmation; tables
   await server.workspace("acme");
   using declined = startSession(place, ["workspace", "delete", "acme"]);
   await declined.sees("Delete workspace acme in /");
-  // The path before it may be long enough that the terminal breaks the sentence anywhere.
+  // The path before it may be so long that the terminal breaks the sentence anywhere.
   await declined.sees("with e");
   declined.types(`acm${ENTER}`);
   await declined.sees("nothing was done");

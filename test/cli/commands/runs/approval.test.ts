@@ -1,4 +1,4 @@
-/** A flow that waits for approval: seen in lists and in the job, answered by command and on its page. */
+/** A flow that waits for approval: shown in lists and by the job, answered by a command and on its page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";

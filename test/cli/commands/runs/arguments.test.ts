@@ -1,4 +1,4 @@
-/** Arguments as a person types them, and the stack of a local file. */
+/** Arguments as a user types them, and the stack of a local file. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
@@ -84,7 +84,7 @@ test("arguments of a wrong type are reported before a job is created", async () 
       description: "",
     }),
   );
-  // References are resolved at the run; a number may have any digits.
+  // References are resolved in the run; numbers keep all their digits.
   expect(await run("n=$var:u/admin/n", "on=true", 'list=["a"]')).toEqual(["7", true, ["a"], {}]);
   expect(await run("n=12345678901234567890", "on=null")).toEqual([expect.any(Number), null, [], {}]);
 }, 60_000);

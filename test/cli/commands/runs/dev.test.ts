@@ -20,7 +20,7 @@ test("each save runs it again, with its log and result; errors are shown, and th
   await going.says("hello.ts:1:22: syntax error: ");
   await save(place, 'export const main = () => { throw new TypeError("no tea"); };');
   await going.says("error: TypeError: no tea\n");
-  // As many editors do it: the new file takes the old one's place.
+  // As many editors do: the new file replaces the old one.
   await place.file("hello.ts~", says("three"));
   renameSync(join(place.folder, "hello.ts~"), join(place.folder, "hello.ts"));
   await going.says('"three": "1234"');

@@ -1,4 +1,4 @@
-/** Running flows: their steps as they end, as a tree on a terminal, and their results. */
+/** Running flows: steps are printed as they end, as a tree on a terminal, with results. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment } from "../../program.ts";
@@ -149,7 +149,7 @@ describe("without a server", () => {
     expect(JSON.parse(all)).toHaveLength(12);
   }, 30_000);
 
-  // A server in the process of the test would end these sessions: they are strays to it.
+  // A server in the test's process would end these sessions, which it treats as leftover processes.
 
   test("on a terminal the steps are shown as a tree, which stays", async () => {
     using person = startSession(place, ["flow", "run", "u/admin/way", "-d", '{"n":2}']);

@@ -1,4 +1,4 @@
-/** Flows from files: what is pushed, what is printed, and what is drawn. */
+/** Flows from files: pushing, printing, and drawing them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Following a job to its end: whatever becomes of the connection, or of the server. */
+/** Following a job to its end, across lost connections and server restarts. */
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { connect, createServer, type Socket } from "node:net";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { startTestServer } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
-/** Says a step, streams it, and goes on when there is a file for it. */
+/** Logs a step, streams it, and continues once there is a file for it. */
 const STEPS = `import { existsSync } from "node:fs";
 export async function* main(folder: string, steps: number) {
   for (let step = 1; step <= steps; step++) {
@@ -99,7 +99,7 @@ test("Ctrl-C stops following, not the job", async () => {
   expect((await place.svc(["job", "result", id, "--wait"])).out).toBe('"<1>"\n');
 }, 30_000);
 
-/** A way to a port that can be cut, and closed. */
+/** A proxy to a port that can be interrupted and closed. */
 async function openRoad(to: number) {
   const sockets = new Set<Socket>();
   const listener = createServer((near) => {
@@ -130,7 +130,7 @@ async function openRoad(to: number) {
   return { port, cut, close, open: () => listen(port), [Symbol.asyncDispose]: close };
 }
 
-/** Passes everything on; a stream of events gets the server's comment `timeout` after each piece of it. */
+/** Forwards everything; after each chunk, a stream of events gets the server's comment `timeout`. */
 function timeoutProxy(to: string) {
   let timeouts = 0;
   const server = Bun.serve({

@@ -1,4 +1,4 @@
-/** Commands on jobs without a server, of long lists and large values, and on a terminal. */
+/** Commands on jobs: without a server, with long lists and large values, and on a terminal. */
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createUuid } from "../../../../src/lib/text/ids.ts";
@@ -60,7 +60,7 @@ test("get truncates values that would fill the screen, and says how to see them 
   const id = (await place.svc(["job", "list"])).out.split("\t")[0]!;
   const { out } = await place.svc(["job", "get", id]);
   const lines = out.split("\n");
-  // What holds around a script is said in full.
+  // The sandbox of a script is described in full.
   expect(lines.filter((line) => line.length > 80 && !line.startsWith("sandbox "))).toEqual([]);
   expect(lines.length).toBeLessThan(70);
   expect(out).toContain(`\n  … all 57 lines: svc job show ${id} --json\n`);

@@ -1,4 +1,4 @@
-/** `svc job`: finding, reading, awaiting and canceling jobs, each of the three ways to reach the service. */
+/** `svc job`: finding, reading, awaiting and canceling jobs, in each of the three ways to reach the service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
@@ -10,7 +10,7 @@ const ISO = String.raw`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z`;
 describe("in a workspace with jobs of every kind", () => {
   let server: TestServer;
   let place: CliEnvironment;
-  /** The ids by name, in the order they were made. */
+  /** Ids by name, in order of creation. */
   const ids: Record<string, string> = {};
   beforeAll(async () => {
     place = createCliEnvironment();

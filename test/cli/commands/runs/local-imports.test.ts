@@ -1,4 +1,4 @@
-/** `svc run` and `svc dev` of a local file: its imports are the local files, else the workspace's scripts. */
+/** `svc run` and `svc dev` of a local file: its imports are local files, or else the workspace's scripts. */
 import { expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ export const main = () => [tax(), rate, remote, mine];`,
     "u/admin/mine.ts": "export const mine = 'mine';",
   });
   const ran = await place.svc(["run", "f/shop/total.ts", "--no-log"], { env: ACME });
-  // The argument names a deployed script; a file is named with its folder.
+  // The argument is a deployed script's path; local files are given with their folder.
   expect(ran.code).toBe(1);
   expect(await place.svc(["run", "./f/shop/total.ts", "--no-log"], { env: ACME })).toEqual({
     code: 0,

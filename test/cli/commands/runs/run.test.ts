@@ -11,11 +11,11 @@ const COUNT = `export async function* main(from = 2) {
   for (let n = from; n > 0; n--) { console.log("at " + n); yield n + "…"; await Bun.sleep(20); }
   yield "lift-off";
 }`;
-/** Streams lines, and has a result of its own. */
+/** Streams lines, and has a separate result. */
 const BOTH = `export function main() { console.log("WM_STREAM: half way"); return { done: true }; }`;
 const SUM = "export const main = (a: number, b: number) => { console.log('adding'); return a + b; }";
 const FAILS = `export async function* main() { yield "so far"; throw new RangeError("no more"); }`;
-/** Says one line and the beginning of another, and waits to be ended. */
+/** Logs one line and the beginning of another, and waits until it is ended. */
 const SLOW = `export async function main() {
   console.log("at work");
   process.stdout.write("half a line");
@@ -112,7 +112,7 @@ describe("with a server", () => {
       expect(due).toBeGreaterThanOrEqual(before);
       expect(due).toBeLessThanOrEqual(Date.now());
     }
-    // A time without a zone is meant where the command runs.
+    // A time without a zone is in the time zone of the command.
     const env = { TZ: "Asia/Tokyo" };
     const local = await place.svc(["run", "u/admin/sum", ...data, "--at", "2033-04-05T06:07"], { env });
     expect((await record(local.out.trim())).scheduled_for).toBe("2033-04-04T21:07:00.000Z");
@@ -128,7 +128,7 @@ describe("with a server", () => {
   }, 30_000);
 
   test("a second Ctrl-C exits at once, whatever happens to the job", async () => {
-    // It never answers a cancel: only then is there a time for a second Ctrl-C.
+    // This proxy never answers the cancellation, which leaves time for a second Ctrl-C.
     await using deaf = deafProxy(server.url);
     const remote = ["--workspace", "acme", "--url", deaf.url, "--token", token];
     using running = start(place, ["run", "slow.ts", ...remote]);
@@ -164,7 +164,7 @@ test("without a server it waits and streams; an asynchronous job is stored for a
   await serving.ended();
 }, 60_000);
 
-// A server in the process of the test would end these sessions: whoever has one of their own is a stray to it.
+// A server in the test's process would end these sessions, which it treats as leftover processes.
 
 test("on a terminal: the log above a line with state and seconds; Ctrl-C prints what it does", async () => {
   using place = createCliEnvironment();
@@ -179,7 +179,7 @@ test("on a terminal: the log above a line with state and seconds; Ctrl-C prints 
   await session.sees("hint: svc job show");
   const { code, shown, raw } = await session.ended();
   expect(code).toBe(130);
-  // What was held back of the log, and the cursor that the spinner hid.
+  // The buffered rest of the log, and the cursor that the spinner hid.
   expect(shown).toContain("half a line\r\n");
   expect(raw.lastIndexOf("\x1b[?25h")).toBeGreaterThan(raw.lastIndexOf("\x1b[?25l"));
   // Each frame of the spinner is drawn over the one before.
@@ -219,7 +219,7 @@ test("on a terminal the spinner does not disturb a stream", async () => {
   expect((await session.ended()).code).toBe(0);
 }, 30_000);
 
-/** Passes everything on but what would cancel a job, which it leaves without an answer. */
+/** Forwards everything except cancellations of jobs, which get no response. */
 function deafProxy(to: string) {
   const server = Bun.serve({
     port: 0,

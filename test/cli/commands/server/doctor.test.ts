@@ -1,4 +1,4 @@
-/** `svc doctor`: what it finds, and what it says to do. */
+/** `svc doctor`: its findings, and the remedies it names. */
 
 import { Database as SqliteFile } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -7,7 +7,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
-// Each look is a process of its own, and a busy machine starts few a second.
+// Each check starts a process, and a busy machine starts few per second.
 setDefaultTimeout(30_000);
 
 interface Finding {
@@ -26,7 +26,7 @@ async function examine(place: CliEnvironment, env: Record<string, string> = {}, 
   return (check: string) => findings.find((finding) => finding.check === check)!;
 }
 
-/** A directory that a server has worked in. */
+/** A data directory that a server has used. */
 async function used(): Promise<CliEnvironment> {
   const place = createCliEnvironment();
   const made = await place.svc(["user", "create", "--email", "a@example.org", "--password", "correct-horse"]);
@@ -166,7 +166,7 @@ describe("it reports", () => {
     using place = createCliEnvironment();
     const bin = join(place.folder, "bin");
     mkdirSync(bin);
-    // What the tool says of its installation.
+    // A tool that describes its installation.
     const says = `#!/bin/sh\nprintf '%s\\n' ${bin}/${tool} 1.0 ${bin}\n`;
     writeFileSync(join(bin, tool), says, { mode: 0o755 });
     const advice = { composer: "install Composer", bundle: "install Bundler" }[client]!;

@@ -1,4 +1,4 @@
-/** `svc init`: from nothing to a server that runs. */
+/** `svc init`: from an empty folder to a running server. */
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { ENTER, startSession } from "../../session.ts";
 
 const ADMIN = ["--email", "ann@example.org", "--password", "correct-horse"];
 
-/** Ends a server that went on when its command had ended. */
+/** Ends a server that continued after its command had ended. */
 async function end(pid: number, url: string): Promise<void> {
   process.kill(pid, "SIGTERM");
   const isUp = () => fetch(`${url}/api/version`).catch(() => undefined);
@@ -97,7 +97,7 @@ test("without a terminal the options are enough, and nothing is asked", async ()
     expect(workspace).toBe("main");
     expect(await whoami(place, url)).toMatchObject({ code: 0 });
     expect((await place.svc(["config", "get", "base_url"])).out).toContain("https://svc.example.org");
-    // What is made at this machine belongs to the admin that was made.
+    // Items created locally belong to the admin that `svc init` created.
     expect(JSON.parse((await place.svc(["whoami", "--json"])).out).email).toBe("ann@example.org");
     await place.svc(["folder", "create", "ops"]);
     expect((await place.svc(["folder", "get", "ops"])).out).toContain("u/ann");
@@ -137,7 +137,7 @@ test("a systemd unit is written, with the commands that enable it, and systemd a
   using place = createCliEnvironment();
   const data = join(place.folder, 'my "own" data');
   const words = ["init", ...ADMIN, "--listen", "127.0.0.1:0", "--data-dir", data, "--systemd", "user"];
-  // As after su: the account is that of the process, whatever USER says.
+  // As after su: the account is that of the process, whatever USER contains.
   const { code, out } = await place.svc(words, { env: { USER: "somebody-else" } });
   const file = join(place.folder, ".config/systemd/user/svc.service");
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`wrote ${file}`) });
@@ -146,7 +146,7 @@ test("a systemd unit is written, with the commands that enable it, and systemd a
   expect(out).toContain(`\n  loginctl enable-linger ${account}`);
   const unit = await Bun.file(file).text();
   const start = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? "";
-  // A free port is chosen once: the unit has the same one at each start.
+  // A free port is chosen once: the unit uses the same one at each start.
   expect(start).toContain(`serve --data-dir "${place.folder}/my \\"own\\" data" --host 127.0.0.1 --port `);
   expect(start).toMatch(/ --port [1-9]\d+$/);
   expect(existsSync(join(data, "svc.sock"))).toBe(false);
@@ -170,7 +170,7 @@ test("environment settings are stored for the unit's server, readable by the own
   expect(unit).toContain(`\nEnvironmentFile=${data}/svc.env\n`);
   for (const text of [unit, out, err]) expect(text).not.toContain("characters");
   expect(statSync(join(data, "svc.env")).mode & 0o777).toBe(0o600);
-  // A shell reads these lines as systemd does.
+  // A shell parses these lines as systemd does.
   const read = Bun.spawnSync(
     ["sh", "-c", '. "$0"; printf "%s|%s|%s" "$SVC_SECRET_KEY" "$SVC_WORKERS" "$SVC_PORT"'].concat(
       join(data, "svc.env"),

@@ -1,4 +1,4 @@
-/** `svc migrate-to` in the middle of work: what runs, waits or is due goes on in PostgreSQL. */
+/** `svc migrate-to` during work: running, waiting and scheduled jobs continue in PostgreSQL. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ let place: CliEnvironment;
 let token: string;
 let url: string;
 
-/** A running server's calls, below /api. */
+/** Calls a running server, below /api. */
 async function call(method: string, path: string, body?: unknown): Promise<{ status: number; text: string }> {
   const response = await fetch(`${url}/api${path}`, {
     method,
@@ -57,7 +57,7 @@ async function asOperator(path: string, body: unknown): Promise<string> {
   return text;
 }
 
-/** Somebody, with a workspace. */
+/** Creates a user with a workspace. */
 async function setUp(): Promise<void> {
   const ann = { email: "ann@example.org", password: "secret-word", super_admin: true, username: "ann" };
   await asOperator("/users/create", ann);
@@ -65,7 +65,7 @@ async function setUp(): Promise<void> {
   token = await asOperator("/users/tokens/impersonate", { impersonate_email: ann.email });
 }
 
-/** Waits for good when it is begun for the first time, and ends when it is begun again. */
+/** Hangs the first time it runs, and completes the second time. */
 const HANGS_ONCE = `import { existsSync, writeFileSync } from "node:fs";
 export async function main(file: string) {
   if (!existsSync(file)) {
@@ -148,7 +148,7 @@ test("running, waiting and scheduled jobs, unfinished flows, and files continue 
   expect(await ended(running)).toMatchObject({ success: true, result: "begun again" });
   expect(await ended(inFlow)).toMatchObject({ success: true, result: [1, "begun again"] });
   expect(await ended(later)).toMatchObject({ success: true, result: later });
-  // It is signed with the workspace's key, which moved too; where the server listens is another port now.
+  // The link is signed with the workspace's key, which moved too; only the port differs.
   const resumed = await fetch(`${url}${new URL(links.resume).pathname}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -188,7 +188,7 @@ test("a dry run uses one snapshot of the jobs, and disturbs none", async () => {
     const before = tried;
     const { code, out, err } = await place.svc(["migrate-to", target, "--dry-run", "--json"]);
     expect([code, code === 0 ? JSON.parse(out).dry_run : err]).toEqual([0, true]);
-    // At least what had been answered by then.
+    // At least everything that had been answered by then.
     expect(JSON.parse(out).rows).toBeGreaterThanOrEqual(before);
     expect(tried).toBeGreaterThan(before);
   }

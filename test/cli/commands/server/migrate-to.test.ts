@@ -1,4 +1,4 @@
-/** `svc migrate-to`: an embedded instance goes on in a real PostgreSQL, whole, or nothing has happened. */
+/** `svc migrate-to`: an embedded instance continues in a real PostgreSQL completely, or nothing has changed. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";

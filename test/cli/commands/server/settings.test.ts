@@ -1,4 +1,4 @@
-/** `svc config` and `svc license`, as a person or a script calls them. */
+/** `svc config` and `svc license`, on a terminal and in scripts. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -34,7 +34,7 @@ describe("svc config", () => {
     expect(rows).toContainEqual(["timeout_wait_result", "33", "stored", "SVC_TIMEOUT_WAIT_RESULT"]);
     expect(rows).toContainEqual(["disable_stats", "true", "default", "SVC_DISABLE_STATS"]);
     expect(rows.filter(([name]) => name === "wait_result_s")).toEqual([]);
-    // Every setting of the process and of the instance has its line; two that are one thing have one.
+    // Every setting of the process and of the instance has one line, also if it can be set in both.
     const shown = rows.map(([name]) => name!);
     const joined = Object.values(INSTANCE_SETTINGS).flatMap((key) =>
       "config" in key ? [key.config as string] : [],
@@ -45,13 +45,13 @@ describe("svc config", () => {
     ];
     expect(new Set(shown).size).toBe(shown.length);
     expect(wanted.filter((name) => !shown.includes(name))).toEqual([]);
-    // Without --all only what differs.
+    // Without --all, only the changed ones are listed.
     const few = (await said(["config"], { env })).split("\n").map((line) => line.split("\t"));
     expect(few.map(([name]) => name)).toContain("port");
     expect(few.filter(([, , source]) => source === "default")).toEqual([]);
     expect(shown).toContain("uid");
     expect(few.map(([name]) => name)).not.toContain("uid");
-    // The names that existing installations use count too, after those of the scheme.
+    // The variable names of existing installations work too, with lower precedence than the current ones.
     const older = { ...env, TIMEOUT: "60", MAX_TIMEOUT: "90", SVC_MAX_TIMEOUT: "100" };
     const values = JSON.parse(await said(["config", "--json"], { env: older })) as {
       variable: string;

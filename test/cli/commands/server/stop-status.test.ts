@@ -1,10 +1,10 @@
-/** A server that `svc init` left running: found, stopped, and started again at its address. */
+/** A server that `svc init` started in the background: found, stopped, and started again at its address. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createCliEnvironment, start } from "../../program.ts";
 
-/** The owner of a data directory, as the server writes it down. */
+/** The file in which the server records the process that owns a data directory. */
 const ownerFile = (data_dir: string) => join(data_dir, "svc.owner.json");
 
 const INIT = ["init", "--email", "ann@example.org", "--password", "correct-horse", "--listen", "127.0.0.1:0"];
@@ -21,7 +21,7 @@ test("status and stop work on the server of the data directory, and serve rememb
       url: made.url,
       data_dir: place.data_dir,
     });
-    // The log holds JSON lines alone, not what init reads the address from.
+    // The log contains only JSON lines, without those from which init reads the address.
     const log = await Bun.file(join(place.data_dir, "serve.log")).text();
     for (const line of log.split("\n").filter(Boolean)) expect(JSON.parse(line)).toHaveProperty("level");
     expect(existsSync(join(place.data_dir, "serve.answer"))).toBe(false);
@@ -44,9 +44,9 @@ test("status and stop work on the server of the data directory, and serve rememb
   expect((await place.svc(["doctor"])).out).toContain(`${new URL(made.url).port} on 127.0.0.1 is in use`);
   await place.svc(["stop"]);
 
-  // A login at this address is not a login at a server that has stopped.
+  // A login at this address does not apply to a server that has stopped.
   expect(existsSync(join(place.data_dir, "serve.json"))).toBe(false);
-  // What is said when it is started goes before what was remembered.
+  // Options given at the start take precedence over stored ones.
   using other = start(place, ["serve", "--port", "0"]);
   expect(await other.says("svc listens on")).not.toContain(made.url);
   await place.svc(["stop"]);
@@ -61,7 +61,7 @@ test.skipIf(process.platform !== "linux")(
     const written = await Bun.file(ownerFile(place.data_dir)).json();
     const bystander = Bun.spawn(["sleep", "600"]);
     try {
-      // A server in a container writes down the id that it has there.
+      // A server in a container records its process id in the container.
       await Bun.write(ownerFile(place.data_dir), JSON.stringify({ ...written, pid: bystander.pid }));
       const refused = await place.svc(["stop", "--timeout", "1"]);
       expect([refused.code === 0, refused.err]).toEqual([

@@ -1,4 +1,4 @@
-/** `svc worker` that is told something wrong says so and ends: it takes no job that it could not run. */
+/** `svc worker` with a wrong setting reports it and exits, before it takes jobs that it could not run. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createDatabase } from "../../../support/harness.ts";
 import { type PostgresServer, startPostgres } from "../../../support/peers/postgres-server.ts";

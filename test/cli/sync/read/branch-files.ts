@@ -1,4 +1,4 @@
-/** A repository with items of which there is one file per branch, as existing clients write it. */
+/** A repository with one file per branch for some items, as existing clients write it. */
 
 const SETTINGS = (section: string): string => `defaultTs: bun
 includes: ['**']
@@ -51,7 +51,7 @@ export const createBranchFiles = (section: string): Record<string, string> => ({
   "f/data/shop.staging.http_trigger.yaml": route("staging"),
 });
 
-/** The file resource, which is of one branch too. */
+/** The resource of type file, which also differs by branch. */
 export const NOTE_FILES: Record<string, string> = {
   "f/data/note.main.resource.yaml": note,
   "f/data/note.main.resource.file.md": "# Main\n",
@@ -59,7 +59,7 @@ export const NOTE_FILES: Record<string, string> = {
   "f/data/note.staging.resource.file.md": "# Staging\n",
 };
 
-/** What the items of a branch are on the server. */
+/** The items of a branch as stored on the server. */
 export interface BranchState {
   host: string;
   db: string | undefined;
@@ -72,7 +72,7 @@ export interface BranchState {
 
 type Read = (path: string) => Promise<{ status: number; text: string }>;
 
-/** Reads what is on the server. @param read reads below the workspace */
+/** Reads the state on the server. @param read reads below the workspace */
 export async function readBranchState(read: Read): Promise<BranchState> {
   const get = async (path: string) => {
     const { status, text } = await read(path);

@@ -1,21 +1,21 @@
 /**
- * Runs that a process answers, or that are stopped, while the server is busy: all their messages are unread then. The
- * server shares this process, so it is busy while a test is.
+ * Runs that a process completes, or that are stopped, while the server is busy and has not read their messages.
+ * The server shares this process, so it is busy while a test computes.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { RunOutcome, RunRequest } from "../../../../src/engines/runner/types.ts";
 import { StopRequest } from "../../../../src/lib/async/sleep.ts";
 import { startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
-/** A process is sent runs ahead after 100 quick ones. */
+/** A process gets prefetched runs after 100 fast ones. */
 const WARM_UP = 110;
-/** Time in which a process makes all runs of a burst. */
+/** Time in which a process completes all runs of a burst. */
 const BUSY_MS = 150;
 
-/** The numbers of the runs that have begun, and the processes of each. */
+/** The numbers of the started runs, and the processes of each. */
 const begun: number[] = [];
 const pids: number[] = [];
-/** Called when a run has begun. */
+/** Called when a run has started. */
 let onBegun: ((n: number) => void) | undefined;
 const desk = Bun.listen({
   hostname: "127.0.0.1",
@@ -101,14 +101,17 @@ function run(
   return on.server.app.runner.run(request, stop);
 }
 
-/** Makes the script's process one whose runs are known to be quick, and forgets them. */
+/** Makes the script's process one whose runs are known to be fast, and clears the records. */
 async function warmUp(on: TestServer, act?: string): Promise<void> {
   for (let n = 0; n < WARM_UP; n++) await run(on, -1, act);
   begun.length = 0;
   pids.length = 0;
 }
 
-/** Starts runs 0 to 11 at once. When the first begins, the server is busy until all have ended, then does `then`. */
+/**
+ * Starts runs 0 to 11 at once. When the first starts, the server is busy until all have ended, and then does
+ * `then`.
+ */
 function burst(on: TestServer, acts: Record<number, string>, then?: () => void, first = new StopRequest()) {
   onBegun = (n) => {
     if (n !== 0) return;
@@ -122,7 +125,7 @@ function burst(on: TestServer, acts: Record<number, string>, then?: () => void, 
 
 const NUMBERS = Array.from({ length: 12 }, (_, n) => n);
 const kinds = (outcomes: RunOutcome[]) => outcomes.map(({ kind }) => kind);
-/** Returns the runs that have begun, when the test has been told of as many as there are. */
+/** Returns the started runs, once all of them were reported. */
 async function inOrder(): Promise<number[]> {
   await until(() => begun.length >= NUMBERS.length || undefined);
   return begun.toSorted((a, b) => a - b);
@@ -188,10 +191,10 @@ test("the answer to a recall of runs that have ended does not answer a later rec
   await warmUp(one);
   for (let round = 0; round < 3; round++) {
     const ended = NUMBERS.slice(0, 9).map((n) => run(one, n));
-    // Their process makes them meanwhile. The server recalls them before it reads that they have ended.
+    // Their process completes them meanwhile. The server recalls them before it reads their completions.
     Bun.sleepSync(BUSY_MS);
     await Promise.all(ended);
-    // The answer arrives while the server is busy again, which then recalls the runs behind the one that waits.
+    // The response arrives while the server is busy again, which then recalls the runs behind the waiting one.
     const outcomes = NUMBERS.map((n) => run(one, n, n === 0 ? "wait" : undefined));
     Bun.sleepSync(BUSY_MS);
     expect(await Promise.all(outcomes)).toMatchObject(NUMBERS.map((n) => ({ result: String(n) })));
@@ -201,7 +204,7 @@ test("the answer to a recall of runs that have ended does not answer a later rec
 test("a folder that a run shares with others is not there for the next run", async () => {
   await warmUp(one);
   const outcomes = await Promise.all([run(one, 0, "look", { shared: "some" }), run(one, 1, "look")]);
-  // The first run of a process that was loaded without the folder has it as well.
+  // The first run of a process that was loaded without the folder also has it.
   expect(outcomes).toMatchObject([{ result: "true" }, { result: "false" }]);
   one.server.app.runner.removeShared("some");
 });
@@ -213,7 +216,7 @@ test("runs that fail after a while use every slot", async () => {
   expect(new Set(pids).size).toBe(2);
 });
 
-/** Makes runs at once. @returns the number of processes that made them */
+/** Starts runs at once. @returns the number of processes that ran them */
 async function countProcesses(acts: (string | undefined)[], more?: Partial<RunRequest>): Promise<number> {
   pids.length = 0;
   await Promise.all(acts.map((act, n) => run(two, n, act, more)));

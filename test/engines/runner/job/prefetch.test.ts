@@ -1,4 +1,4 @@
-/** Runs that a process is sent before its current one has ended: each is as if it ran alone. */
+/** Runs that a process receives before its current one has ended: each behaves as if it ran alone. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Ask,
@@ -9,7 +9,7 @@ import {
   until,
 } from "../../../support/harness.ts";
 
-/** A process is sent runs ahead after 100 quick ones. */
+/** A process gets prefetched runs after 100 fast ones. */
 const WARM_UP = 110;
 const BURST = 40;
 const PATH = "u/admin/quick";
@@ -47,7 +47,7 @@ const SCRIPT = `
   }`;
 
 const servers: TestServer[] = [];
-/** Calls a server with one slot, and one with two. */
+/** Call a server with one slot, and one with two. */
 let one: Ask;
 let two: Ask;
 beforeAll(async () => {
@@ -75,7 +75,7 @@ interface Ended {
   logs: string;
 }
 
-/** Makes a process of the script one whose runs are known to be quick. */
+/** Makes the script's process one whose runs are known to be fast. */
 async function warmUp(ask: Ask): Promise<void> {
   for (let n = 0; n < WARM_UP; n++)
     await expectOk(ask("POST", `/w/acme/jobs/run_wait_result/p/${PATH}`, { n }));
@@ -92,12 +92,12 @@ async function read(ask: Ask, n: number, id: string): Promise<Ended> {
     return answer.status === 200 ? answer.json<Pick<Ended, "success" | "result">>() : undefined;
   });
   const log = (await expectOk(ask("GET", `/w/acme/jobs_u/get_logs/${id}`))).text;
-  // The head of a log ends with an empty line.
+  // The header of a log ends with an empty line.
   const logs = log.slice(log.indexOf("\n\n") + 2);
   return { id, n, success: job.success, result: job.result, logs };
 }
 
-/** Starts runs at the same moment and waits for all. @param acts what those of these numbers do */
+/** Starts runs at the same time and waits for all. @param acts what the runs with these numbers do */
 async function burst(ask: Ask, acts: Record<number, string>): Promise<Ended[]> {
   const numbers = Array.from({ length: BURST }, (_, n) => n);
   return Promise.all(numbers.map(async (n) => read(ask, n, await start(ask, n, acts[n]))));

@@ -89,7 +89,7 @@ done`,
   test.each(inPieces)("is masked in %s when it is written in parts", async (language, content) => {
     const { log } = await runNew(content, language);
     expect(log).not.toContain(SECRET);
-    // Where the pause is long its first letters may have been shown before the rest came: no more than four.
+    // After a long pause its first characters may have been printed already: at most four.
     expect(log).toMatch(/^(<\w{0,4}\*{5}>){3}$/);
   });
 

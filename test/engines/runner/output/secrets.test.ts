@@ -1,4 +1,4 @@
-/** Masking as such: whatever the secrets are and however the text is cut, what is shown is the same. */
+/** Masking itself: for any secrets and any chunks of the text, the output is the same. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { MaskedText, Secrets } from "../../../../src/engines/runner/output/secrets.ts";
@@ -21,7 +21,9 @@ function shownOf(secrets: string[], pieces: string[]): string {
   return shown();
 }
 
-/** On the whole text, character by character: each run of characters that are part of a secret becomes one mask. */
+/**
+ * Reference implementation on the whole text: each run of characters that belong to a secret becomes one mask.
+ */
 function reference(secrets: string[], text: string): string {
   const hidden = new Array<boolean>(text.length).fill(false);
   for (const secret of secrets) {
@@ -32,7 +34,7 @@ function reference(secrets: string[], text: string): string {
   return [...hidden.keys()].map((at) => (!hidden[at] ? text[at] : hidden[at - 1] ? "" : "*****")).join("");
 }
 
-// Few letters, so that secrets overlap one another, and themselves, and begin again and again.
+// Few letters, so that secrets overlap with others and themselves.
 const letters = fc.constantFrom("a", "b", "c");
 const secrets = fc.array(fc.string({ unit: letters, minLength: 3, maxLength: 8 }), {
   minLength: 1,

@@ -1,4 +1,4 @@
-/** Starting processes for scripts on a machine that is short of what that takes. */
+/** Starting script processes on a machine that lacks resources. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";

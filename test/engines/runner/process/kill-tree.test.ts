@@ -1,4 +1,4 @@
-/** The end of a process with all that it has started, and of what a killed server has left. */
+/** Killing a process with all its descendants, and those that a killed server left. */
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { killTrees, listProcesses } from "../../../../src/engines/runner/process
 import { killOrphans } from "../../../../src/engines/runner/process/orphan-processes.ts";
 import { createTemporaryFolder, until } from "../../../support/harness.ts";
 
-/** Starts a process in a session of its own below a process, and one by a thread; prints all process ids. */
+/** Starts a process in its own session below a process, and one by a thread; prints all process ids. */
 const TREE = `
 setsid bash -c 'sleep 100 & echo $$ $!; wait' &
 python3 -c '
@@ -39,7 +39,7 @@ test.skipIf(process.platform !== "linux")(
     const directory = createTemporaryFolder("svc-orphans-");
     const folder = join(directory, "runtime/some-version/child");
     mkdirSync(folder, { recursive: true });
-    // In another folder and with another environment than they were started with.
+    // In another folder and with another environment than at their start.
     const start = (name: string) => {
       writeFileSync(join(folder, name), 'console.log("there"); setInterval(() => {}, 1000);');
       return Bun.spawn([process.execPath, "--no-install", join(folder, name)], { cwd: "/", env: {} });

@@ -1,4 +1,4 @@
-/** Launches a process on a machine that cannot watch another one, and prints what becomes of it as JSON. */
+/** Starts a process on a machine that cannot watch another one, and prints the outcome as JSON. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Where the tool of a language is installed, and what scripts may read of it. */
+/** Where the tool of a language is installed, and which of its files scripts may read. */
 import { afterEach, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";

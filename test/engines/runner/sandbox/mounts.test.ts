@@ -1,4 +1,4 @@
-/** Files that a process in bubblewrap sees in place of the originals. */
+/** Files that a process in bubblewrap sees instead of the originals. */
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

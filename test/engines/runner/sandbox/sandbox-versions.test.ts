@@ -102,7 +102,7 @@ describe.if(here.landlock > 0 && here.seccomp)("with Landlock", () => {
         cuts: "EACCES",
         writes: "EACCES",
         own: "got",
-        // Before its second version it cannot tell whether a file may go to another folder.
+        // Before version 2, Landlock cannot check moves between folders.
         renames: landlock < 2 ? "EXDEV" : "got",
         server: "EPERM",
         stranger: landlock < 6 ? "got" : "EPERM",

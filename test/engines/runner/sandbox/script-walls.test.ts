@@ -117,7 +117,7 @@ test.if(isWalled)(
     }`;
     const value = { same_worker: true, modules: [step("a", writes), step("b", reads)] };
     const preview = () => ask("POST", "/w/acme/jobs/run_wait_result/preview_flow", { value });
-    // Again, when there are warm processes of both steps.
+    // Again, with warm processes of both steps.
     for (let n = 0; n < 2; n++) expect((await preview()).json()).toEqual(["of step a", "EACCES"]);
   },
 );

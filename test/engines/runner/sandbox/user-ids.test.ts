@@ -1,4 +1,4 @@
-/** User ids for scripts: who has which, and for how long. */
+/** User ids for scripts: which process has which, and for how long. */
 import { expect, test } from "bun:test";
 import { createUserIds } from "../../../../src/engines/runner/sandbox/users/user-ids.ts";
 

@@ -1,4 +1,4 @@
-/** Entries one by one; who may give and take those of items is in test/acceptance/contract/rights/permissions.test.ts. */
+/** Single grants; who may change those of items is in test/acceptance/contract/rights/permissions.test.ts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
@@ -33,7 +33,7 @@ test("stay on a script through deployments and apply to all its versions", async
   expect([got.content, got.extra_perms]).toEqual([content, { "u/bob": false, "u/cid": true }]);
   expect((await as.bob!("POST", `/w/acme/jobs/run/h/${hash}`, {})).status).toBe(201);
   await expectOk(acl("ann", "remove", "script/u/ann/x", { owner: "u/bob" }));
-  // What is remembered of versions that run is forgotten with it.
+  // Cached versions are invalidated with it.
   expect((await as.bob!("POST", `/w/acme/jobs/run/h/${hash}`, {})).status).toBe(404);
   expect((await as.bob!("POST", "/w/acme/jobs/run/p/u/ann/x", {})).status).toBe(404);
   expect((await as.bob!("GET", `/w/acme/scripts/get/h/${hash}`)).status).toBe(404);

@@ -32,7 +32,7 @@ test("names each right's source: role, path, folder, group, the item itself", as
   );
   const by = (by: string, right: string, grantee?: string) => ({ by, right, ...(grantee && { grantee }) });
   expect(found).toEqual({
-    // Who makes a group belongs to it.
+    // The creator of a group is a member.
     admin: {
       right: "owner",
       operator: false,
@@ -45,7 +45,7 @@ test("names each right's source: role, path, folder, group, the item itself", as
       reasons: [by("folder", "write", "g/team"), by("item", "read", "u/bob")],
     },
     cid: { right: "read", operator: false, reasons: [by("item", "read", "u/cid")] },
-    // Operators see and run, whatever they are given.
+    // Operators read and run, whatever they are granted.
     eve: { right: "read", operator: true, reasons: [by("folder", "write", "u/eve")] },
   });
 });

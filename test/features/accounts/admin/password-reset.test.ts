@@ -1,4 +1,4 @@
-/** A forgotten password is set anew by a mailed link, which works once and tells strangers nothing. */
+/** A forgotten password is reset by a mailed link, which works once and tells strangers nothing. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 import { type MailServer, plainSettings, startPlainMailServer } from "../../../support/peers/mail-server.ts";
@@ -7,7 +7,7 @@ let server: TestServer;
 let root: Ask;
 let nobody: Ask;
 let mails: MailServer;
-/** The server's clock is so far ahead. */
+/** How far the server's clock is ahead. */
 let ahead_ms = 0;
 
 const PASSWORD = "correct horse battery";
@@ -20,7 +20,7 @@ beforeAll(async () => {
   mails = await startPlainMailServer();
 });
 afterEach(() => {
-  // The next test has attempts of its own.
+  // The next test has a new limit of attempts.
   ahead_ms += 2 * 3_600_000;
 });
 afterAll(async () => {
@@ -111,7 +111,7 @@ test("an unknown address gets the same answer, and mails per account are limited
   expect(answers[0]!.text).toBe(answers[1]!.text);
   for (let more = 0; more < 5; more++) await expectOk(request(known));
   await linkTo(known, 2);
-  // Mails go out one after another: one that was asked for later would be there before this.
+  // Mails are sent in order: one requested later would arrive before this.
   await makeUser("last@example.org");
   await expectOk(request("last@example.org"));
   await linkTo("last@example.org");

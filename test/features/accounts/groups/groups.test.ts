@@ -40,7 +40,7 @@ describe("a group", () => {
     await expectOk(post("ann", "adduser/crew", { username: "bob" }));
     await expectOk(post("ann", "adduser/crew", { username: "bob" }));
     expect((await get("bob", "get/crew")).json().members).toEqual(["ann", "bob"]);
-    // To be in it is not to manage it.
+    // Members do not manage it.
     expect((await post("bob", "adduser/crew", { username: "cid" })).status).toBe(403);
     await expectOk(as.ann!("POST", "/w/acme/acls/add/group_/crew", { owner: "g/crew", write: true }));
     await expectOk(post("bob", "adduser/crew", { username: "cid" }));

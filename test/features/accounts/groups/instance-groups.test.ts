@@ -38,7 +38,7 @@ test("members of an instance group have its rights in each of their workspaces a
     emails: [ANN],
   });
   expect([await reads(), await names("?only_member_of=true")]).toEqual([200, ["all", "staff"]]);
-  // Nobody makes a group of the workspace that would share its name.
+  // No group of the workspace can be created with the same name.
   expect((await as.ann!("POST", "/w/acme/groups/create", { name: "staff" })).status).toBe(400);
   await expectOk(post("removeuser/staff", { email: ANN }));
   expect(await reads()).toBe(404);
@@ -46,7 +46,7 @@ test("members of an instance group have its rights in each of their workspaces a
   expect(await reads()).toBe(200);
   await expectOk(as.root!("DELETE", "/groups/delete/staff"));
   expect([await reads(), (await get("get/staff")).status]).toEqual([404, 404]);
-  // Its name is still named by the folder.
+  // The folder still refers to its name.
   expect((await as.ann!("POST", "/w/acme/groups/create", { name: "staff" })).status).toBe(403);
 });
 

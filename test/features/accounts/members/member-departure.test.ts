@@ -15,7 +15,7 @@ const audit = async (workspace: string, resource: string) =>
     .json<{ resource: string; username: string; parameters: Record<string, string> }[]>()
     .find((row) => row.resource === resource);
 
-/** A script that runs until it is ended, one that is due much later, and a flow that waits. */
+/** A script that runs until it is ended, one scheduled much later, and a flow that waits. */
 async function busyMember(name: string) {
   const made = await server.member("acme", name);
   const { ask } = made;
@@ -114,7 +114,7 @@ test("items of a removed member go to the admins; runs, grants and workspace tok
   expect(kept).toEqual([{ workspace_id: "acme", username: "dean", email: "dean@example.org" }]);
   expect((await admin("DELETE", "/w/acme/users/delete/dean")).status).toBe(404);
 
-  // A namesake is not let at what dean left; dean, back again, is.
+  // A new user of the same name gets no access to what dean left; dean does after coming back.
   const invited = async (email: string) =>
     db.write(async (tx) => {
       const invite = {

@@ -1,4 +1,4 @@
-/** A member leaves who has more queued runs than one transaction takes: all of them end, also after a crash. */
+/** A leaving member has more queued jobs than one transaction changes: all of them end, also after a crash. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ const MANY = 1_500;
 const LEAVE = ["DELETE", "/w/acme/users/delete/lea"] as const;
 
 let place: { data_dir: string; database_url?: string; secret_key?: string };
-/** So that the next server soon takes over what a killed one has left. */
+/** The next server soon takes over the leases of a killed one. */
 const SHORT_LEASE = { lease_s: 3 };
 let dropDatabase: (() => Promise<void>) | undefined;
 

@@ -6,7 +6,7 @@ export let server: TestServer;
 export let admin: Ask;
 
 const known = new Map<string, Promise<Ask>>();
-/** A member of the workspace, made once for the tests of a file. */
+/** A member of the workspace, created once for the tests of a file. */
 export function addMember(name: string): Promise<Ask> {
   const ask = known.get(name) ?? server.member("acme", name).then((made) => made.ask);
   known.set(name, ask);

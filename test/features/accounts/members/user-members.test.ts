@@ -1,4 +1,6 @@
-/** The people of a workspace: what they are told of each other, what admins change, and what becomes of who leaves. */
+/**
+ * Members of a workspace: what they see of each other, what admins change, and what happens when one leaves.
+ */
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { workspaceInvites, workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
@@ -115,7 +117,7 @@ test("a super admin may remove or demote themselves though no other admin is lef
   await expectOk(ask("DELETE", "/w/pushed/users/delete/pusher"));
   await expectOk(ask("POST", "/w/pushed/workspaces/add_user", { email, is_admin: true, operator: false }));
   const root = await server.user("other_root", { super_admin: true });
-  // Their account is another matter: whoever deletes it would leave the workspace to nobody in it.
+  // Their account is a separate matter: deleting it would leave the workspace without members.
   const refused = await root.ask("DELETE", `/users/delete/${email}`);
   expect([refused.status, refused.text]).toEqual([
     400,

@@ -102,7 +102,7 @@ describe("a member who is added", () => {
     await expectOk(ask("POST", `${w}/leave`));
     expect([(await whoami(ask)).status, (await whoami(bound)).status]).toEqual([401, 401]);
     expect((await bound("GET", "/users/whoami")).status).toBe(401);
-    // What stands below u/leaver/ is theirs still, so nobody else is called so.
+    // Items below u/leaver/ are still theirs, so nobody else can have this username.
     const taken = await admin("POST", `${w}/add_user`, invite("new@example.org", { username: "leaver" }));
     expect([taken.status, taken.text]).toEqual([
       400,
@@ -123,7 +123,7 @@ describe("a member who is added", () => {
 });
 
 describe("people of a domain", () => {
-  /** A workspace whose admin is of a domain of its own. */
+  /** A workspace whose admin has an address of the given domain. */
   async function of(id: string, domain: string): Promise<Ask> {
     const email = `chief@${domain}`;
     await account(email);

@@ -8,14 +8,16 @@ import { admin, renameUser, root, server, setUpRenaming } from "./renaming-setup
 setUpRenaming();
 
 let made: Promise<{ carl: Ask }> | undefined;
-/** Members whose names cannot be given to others: some of the workspace alone, one removed, one who left items. */
+/**
+ * Members whose names cannot be given to others: some only in the workspace, one removed, one who left items.
+ */
 function others(): Promise<{ carl: Ask }> {
   made ??= (async () => {
     const carl = await server.member("acme", "carl");
     for (const name of ["dan", "eve"]) await server.member("acme", name);
     const { users } = await import("../../../../src/features/tenancy/people/user-tables.ts");
     await server.server.app.db.write(async (tx) => {
-      // Names that are theirs in the workspace alone.
+      // Usernames that exist only in the workspace.
       await tx.update(users).set({ username: null }).where(eq(users.email, "dan@example.org"));
       await tx.update(users).set({ username: null }).where(eq(users.email, "eve@example.org"));
     });

@@ -1,4 +1,4 @@
-/** Webhooks are told of the items that move with a user who gets another name. */
+/** Webhooks receive the items that move with a renamed user. */
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 

@@ -1,4 +1,6 @@
-/** A person gets another name: their triggers go on under it, for who calls and for whom they listen to. */
+/**
+ * A user is renamed: their triggers continue under the new name, for callers and for servers they listen to.
+ */
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 
@@ -82,7 +84,7 @@ test("routes and WebSocket triggers move with their targets, secrets and connect
     url: "$script:u/kim_lee/hear",
     url_runnable_args: { msg: "$var:u/kim_lee/key" },
   });
-  // Whoever listened begins anew, and runs the script where it is now.
+  // The listener reconnects, and runs the script at its new path.
   await until(() => (said.length === 4 ? true : undefined), "what is said first, by the new name");
   expect(JSON.parse(said[2]!)).toEqual(["hi", "kim_lee"]);
   for (const socket of sockets) socket.send("news");

@@ -1,4 +1,4 @@
-/** A person gets another name, and what is theirs follows. */
+/** A user is renamed, and what belongs to them follows. */
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
@@ -70,7 +70,7 @@ test("paths, references to them, grants, tokens and runs follow", async () => {
     const status = (await ask("GET", `/w/acme/jobs_u/get/${flow}`)).json().flow_status;
     return status?.modules[2]?.type === "WaitingForEvents" ? status : undefined;
   }, "the flow to wait");
-  // Remembered before, so that what is remembered must be forgotten.
+  // Cached before, so that the caches must be invalidated.
   const before = await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/ann/hello", { x: "y" }));
   expect(before.json()).toEqual(["y", "ann"]);
 
@@ -132,7 +132,7 @@ test("paths, references to them, grants, tokens and runs follow", async () => {
     args: '{"x":"$var:u/ann_lee/plain"}',
   });
 
-  // The flow that waited goes on, under the new name and at the new places.
+  // The waiting flow continues, under the new name and at the new paths.
   expect(waiting).toBeDefined();
   const urls = await ask("GET", `/w/acme/jobs/resume_urls/${waiting.modules[1].job}/1`);
   const resume = new URL(urls.json().resume).pathname.replace(/^\/api/, "");
@@ -187,7 +187,7 @@ test("apps, schedules, favorites, saved inputs, folders, groups and settings fol
   await set("edit_deploy_ui_config", { deploy_ui_settings: { include_path: ["u/zoe/**", "f/**"] } });
   await set("edit_chat_command", { chat_command_script: "u/zoe/hello" });
 
-  // Left over from what was once at the new path: in the way of what follows.
+  // Left over from an earlier item at the new path, and in conflict with what follows.
   await server.server.app.db.write(async (tx) => {
     const star = {
       workspace_id: "acme",

@@ -1,4 +1,4 @@
-/** A command line that is logged in from a browser, as `wmill workspace add` asks for. */
+/** Logging in a command line through a browser, as `wmill workspace add` does. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

@@ -1,4 +1,4 @@
-/** Nobody comes into a workspace unasked, and nobody is run as who has not come. */
+/** Nobody becomes a member without accepting, and nothing runs as a user who has not accepted. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { workspaceMembers } from "../../../../src/features/tenancy/workspaces/tables.ts";
@@ -41,7 +41,7 @@ describe("an admin of a workspace who adds a user", () => {
       const { email, ask } = await server.user(name, { super_admin });
       const added = await expectOk(admin("POST", `${w}/add_user`, role(email)));
       expect(added.text).toBe(`${email} invited to workspace acme: they join by accepting`);
-      // Clients say it again and again; the last role counts.
+      // Clients repeat the request; the last role counts.
       await expectOk(admin("POST", `${w}/add_user`, role(email, { operator: true })));
       const invites = (await ask("GET", "/users/list_invites")).json();
       expect(invites).toEqual([{ workspace_id: "acme", email, is_admin: false, operator: true }]);

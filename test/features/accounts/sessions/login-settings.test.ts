@@ -1,4 +1,4 @@
-/** Settings of the instance that say who may log in, and what new users are called. */
+/** Settings of the instance about who may log in, and the names of new users. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { Browser, startOAuthTest } from "../../../support/peers/identity-provider.ts";
@@ -24,7 +24,7 @@ test("disable_password_login refuses password logins at once, until it is unset"
   const { token } = await server.user("bob");
   await expectOk(login("ann@example.org"));
   await set("disable_password_login", true);
-  // Right and wrong passwords are told the same.
+  // Right and wrong passwords get the same response.
   for (const password of ["pw-of-them", "wrong"]) {
     const refused = await login("ann@example.org", password);
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("disable_password_login")]);

@@ -1,9 +1,9 @@
-/** Logs a browser in with a provider, and reads the effects. */
+/** Logs in a browser with a provider, and reads the effects. */
 import { eq } from "drizzle-orm";
 import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
 import { Browser, type OAuthTest } from "../../../support/peers/identity-provider.ts";
 
-/** A browser that has been to the provider, and what it came back with. */
+/** A browser that returned from the provider, and the parameters of its return. */
 export async function followLogin({ server }: OAuthTest, person: string, { client = "house", rd = "" } = {}) {
   const browser = new Browser();
   const search = rd ? `?rd=${encodeURIComponent(rd)}` : "";

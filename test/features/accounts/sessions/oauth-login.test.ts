@@ -48,7 +48,7 @@ test("a user is identified by the account at the provider, even if its address c
   t.idp.people.set("ann", { email: "new-name@example.org", email_verified: true });
   const token = await (await (await followLogin(t, "ann")).post()).text();
   expect((await t.server.as(token)("GET", "/users/email")).text).toBe("ann@example.org");
-  // Somebody else who is given ann's old address there is not ann.
+  // Another person to whom ann's old address was given is not ann.
   t.idp.people.set("eve", { email: "ann@example.org", email_verified: true });
   const refused = await (await followLogin(t, "eve")).post();
   expect([refused.status, await refused.text()]).toEqual([
@@ -204,7 +204,7 @@ test("a state is valid for one browser, one provider, one use and ten minutes", 
   expect(t.idp.asked).toEqual([]);
 
   expect((await post()).status).toBe(200);
-  // The cookie is gone from an honest browser; one that has kept it gets no further either.
+  // A browser deletes the cookie; one that kept it is rejected too.
   expect((await post()).status).toBe(400);
   browser.cookies.set(host, own);
   const replayed = await post();

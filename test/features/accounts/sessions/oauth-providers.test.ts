@@ -1,4 +1,7 @@
-/** Providers of logins: how they are configured and listed, and what happens if they are wrong, slow or down. */
+/**
+ * Login providers: how they are configured and listed, and what happens if they are misconfigured, slow or
+ * down.
+ */
 import { expect, test } from "bun:test";
 import { startOAuthTest } from "../../../support/peers/identity-provider.ts";
 import { followLogin, userOf } from "./oauth-login-setup.ts";
@@ -62,7 +65,7 @@ test.each([
   t.idp.trouble.set(at, trouble);
   const answer = await t.server.as(undefined)("GET", "/oauth/login/house");
   expect([answer.status, answer.text]).toEqual([503, expect.stringMatching(expected)]);
-  // What went wrong is not remembered.
+  // Failures are not cached.
   t.idp.trouble.clear();
   const { status } = await fetch(`${t.server.url}/api/oauth/login/house`, { redirect: "manual" });
   expect(status).toBe(302);

@@ -74,7 +74,7 @@ test.each([
     if (answer.status < 300) reached.push(name);
     else expect([name, answer.status]).toEqual([name, 403]);
   }
-  // What runs one thing alone may be public: it does not tell whose it is.
+  // A token that only runs one item may be public: it does not reveal its owner.
   const isWebhook =
     scopes.length === 1 && scopes[0]!.endsWith("u/admin/hello") && scopes[0]!.includes("run:");
   const expected = new Set([...allowed, ...(isWebhook ? [] : ["whoami"])]);

@@ -110,7 +110,7 @@ describe("across servers", () => {
     const next = await startTestServer(options);
     await expireTokens(next.server.app);
     expect(ids).toHaveLength(1);
-    // Once nobody can be telling it any more.
+    // After every server's lease for the notification has expired.
     Object.assign(next.server.app, { clock: () => new Date(Date.now() + 150_000) });
     await expireTokens(next.server.app);
     await expireTokens(next.server.app);

@@ -1,4 +1,4 @@
-/** A server whose clock is moved ahead, and what it tells about tokens that expire. */
+/** A server whose clock is moved ahead, and its notifications about expiring tokens. */
 import { afterAll, afterEach, beforeAll, beforeEach } from "bun:test";
 import { eq } from "drizzle-orm";
 import { tokenNotices, tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
@@ -12,7 +12,7 @@ export let ask: Ask;
 export let root: Ask;
 export let mails: MailServer;
 export let receiver: ReturnType<typeof startReceiver>;
-/** The server's clock is so far ahead. */
+/** How far the server's clock is ahead. */
 let ahead_ms = 0;
 
 export function startReceiver() {
@@ -41,7 +41,7 @@ export const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toI
 export const create = async (body: object, by = ask) =>
   (await expectOk(by("POST", "/users/tokens/create", { label: "ci", ...body }))).text;
 
-/** The server's own round may be the one that mails. */
+/** The server's own task may be the one that sends the mail. */
 export const subjects = async (count: number) => {
   await until(() => (mails.received.length >= count ? true : undefined), `${count} mails`);
   return mails.received.map(({ source }) => /^Subject: svc: Your API token (.*)\r$/m.exec(source)?.[1]);

@@ -221,7 +221,7 @@ describe("the cap on the age of tokens", () => {
     await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
     await set("max_token_lifetime_secs", 20 * 86_400, own.operator);
     await create({ workspace_id: "acme" }, owner);
-    // Whoever made it has a token of no workspace, whose end is told as well.
+    // Its creator has a token without a workspace, whose end is notified as well.
     const isCi = ({ label }: Record<string, string>) => label === "ci";
     const after = async (days: number) => {
       Object.assign(app, { clock: () => new Date(Date.now() + days * DAY_MS) });

@@ -98,7 +98,7 @@ test("a webhook's token runs its script by any run form, reads its jobs, and is 
     const answer = await server.as(token)("GET", `/w/acme/jobs_u/completed/get/${id}`);
     return answer.status === 200 ? answer.json() : undefined;
   });
-  // It may be public: it tells of its runs, and nothing of whose it is.
+  // It may be public: it gives access to its own runs, and does not reveal its owner.
   expect(job).toMatchObject({ created_by: "webhook-shop", success: true, permissioned_as: "", email: "" });
   for (const who of ["/users/whoami", "/users/email", "/w/acme/users/whoami", "/users/refresh_token"]) {
     const answer = await server.as(token)("GET", who);

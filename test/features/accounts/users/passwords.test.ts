@@ -36,7 +36,7 @@ describe("guessing passwords", () => {
   });
 });
 
-/** The rules by themselves: who sends from where is made up, and time stands until it is moved. */
+/** The rules alone: senders are invented, and time stands still until it is moved. */
 describe("guessing of passwords and usernames", () => {
   const ANN = "ann@example.org";
   const from = (address: string, device?: string): LoginOrigin => ({ address, device });
@@ -88,14 +88,14 @@ describe("guessing of passwords and usernames", () => {
     many(100, (n) => wrong(place(n % 50)));
     wrong(from("198.51.100.1"));
     expect(() => wrong(from("198.51.100.1"))).toThrow(REFUSED);
-    // Known by its network, by its browser wherever that is, and a stranger with the right password at once.
+    // Known by its network, by its browser on any network, and a stranger with the right password at once.
     many(9, () => wrong(from("192.0.2.1")));
     right(from("192.0.2.1"));
     many(9, () => wrong(from("198.51.100.1", device)));
     right(from("198.51.100.1", device));
     right(from("198.51.100.2"));
     wrong(from("198.51.100.2"));
-    // Another account is not guessed at, and the one is forgotten about in time.
+    // Attempts on another account are counted separately, and expire.
     many(10, () => wrong(place(0), "bob@example.org"));
     pass(15 * 60_000 + 1);
     many(10, () => wrong(from("198.51.100.1")));

@@ -1,4 +1,4 @@
-/** Accounts of the instance: what super admins do to them, and people to their own. */
+/** Accounts of the instance: what super admins change, and what users change of their own. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { oauthLogins } from "../../../../src/features/assets/account-tables.ts";

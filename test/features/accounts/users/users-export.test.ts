@@ -1,4 +1,4 @@
-/** All users out of one instance and into another: whole, with their passwords, all or none. */
+/** Export of all users and import into another instance: with their passwords, all or none. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { oauthLogins } from "../../../../src/features/assets/account-tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";

@@ -4,7 +4,7 @@ import { startTestServer, type TestServer } from "../../../support/harness.ts";
 
 export let server: TestServer;
 
-/** Moves a server's clock: sessions and windows end without anybody waiting. */
+/** Moves a server's clock, so that sessions and time windows end without waiting. */
 export const moveClock = (of: TestServer, ms: number) =>
   Object.assign(of.server.app, { clock: () => new Date(Date.now() + ms) });
 

@@ -2,7 +2,7 @@
 import { type Ask, expectOk } from "../../../support/harness.ts";
 import { Browser, type OAuthTest } from "../../../support/peers/identity-provider.ts";
 
-/** A browser in which somebody is logged in. */
+/** Opens a browser in which a user is logged in. */
 export function openBrowserAs({ server }: OAuthTest, token: string): Browser {
   const browser = new Browser();
   browser.cookies.set(new URL(server.url).host, new Map([["token", token]]));
@@ -28,7 +28,7 @@ export async function connect(t: OAuthTest, token: string, search = "", client =
   return { browser, end, code, state };
 }
 
-/** Connects an account the way a client does: tokens, account, variable. */
+/** Connects an account as clients do: tokens, account, variable. */
 export async function connectAccount(
   t: OAuthTest,
   { token, ask }: { token: string; ask: Ask },
@@ -63,6 +63,6 @@ export function advanceClock({ server }: OAuthTest, seconds: number): void {
   Object.assign(app, { clock: () => new Date(now().getTime() + seconds * 1000) });
 }
 
-/** Whether an access token is one that the provider takes. */
+/** Whether the provider accepts an access token. */
 export const isTokenAccepted = async ({ idp }: OAuthTest, token: string) =>
   (await fetch(`${idp.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })).status === 200;

@@ -145,7 +145,7 @@ test.concurrent("with a workspace and a path the redirect creates a secret and a
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { browser, end } = await connect(t, admin.token, "?workspace=acme&path=u/admin/house");
-  // A link from elsewhere does not show who is logged in: the page asks for a click, which does.
+  // A link from another site does not reveal who is logged in: the page asks for a click, which does.
   const page = await (await browser.fetch(end.href, { headers: { "sec-fetch-site": "cross-site" } })).text();
   expect(page).toContain("Connect this account of house to workspace acme, as u/admin/house?");
   const fields = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** Providers without an issuer, each with habits of its own; and Slack. */
+/** Providers without an issuer, each with peculiarities; and Slack. */
 import { expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { Browser } from "../../../support/peers/identity-provider.ts";
@@ -15,7 +15,7 @@ interface Plain extends AsyncDisposable {
   };
 }
 
-/** A server that answers what it is told: the token endpoint `token`, the profile `me`. */
+/** Starts a server with configured responses: the token endpoint `token`, the profile `me`. */
 function startPlain(answers: { token?: object; me?: object }): Plain {
   const asked: Plain["asked"] = [];
   const server = Bun.serve({
@@ -52,7 +52,7 @@ function startPlain(answers: { token?: object; me?: object }): Plain {
 const setClients = (server: TestServer, value: object) =>
   expectOk(server.operator("POST", "/settings/global/oauths", { value }));
 
-/** Goes to the provider and back. */
+/** Goes to the provider and returns. */
 async function cameBack(server: TestServer, way: string, token?: string) {
   const browser = new Browser();
   if (token) browser.cookies.set(new URL(server.url).host, new Map([["token", token]]));
@@ -150,7 +150,7 @@ test.each([
   expect(await settings()).toEqual({ chat_team_id: "T1", chat_name: "The team" });
   expect((await post("/w/acme/oauth/connect_chat_callback")).status).toBe(400);
 
-  // Connecting again takes the place of what was connected.
+  // Connecting again replaces the previous connection.
   const again = await cameBack(server, "connect_chat", admin.token);
   expect((await again.post("/w/acme/oauth/connect_chat_callback")).status).toBe(200);
   await expectOk(admin.ask("POST", "/w/acme/oauth/disconnect_chat"));

@@ -1,4 +1,4 @@
-/** Tokens of accounts are refreshed when they are read: once, also by several servers, and after failures. */
+/** Tokens of accounts are refreshed when they are read: once, also with several servers, and after failures. */
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync } from "node:fs";
@@ -43,7 +43,7 @@ test.concurrent("a token that is about to expire is refreshed when it is read, b
   );
   const resource = await admin.ask("GET", "/w/acme/resources/get_value_interpolated/u/admin/api");
   expect(await isTokenAccepted(t, resource.json().token)).toBe(true);
-  // The provider gave another refresh token each time: the newest is used.
+  // The provider returned another refresh token each time: the newest is used.
   expect(countRefreshes(t)).toBe(2);
   expect((await admin.ask("GET", `/w/acme/variables/get/${path}`)).json()).toMatchObject({
     is_expired: false,
@@ -144,7 +144,7 @@ test.concurrent("a failed refresh is stored and shown, is not repeated immediate
     body: JSON.stringify({ error: "invalid_grant", error_description: "revoked by its owner" }),
   });
 
-  // While the token still holds it is given out.
+  // As long as the token is valid, it is returned.
   advanceClock(t, 3590);
   expect((await readToken(admin.ask)).json()).toBe(tokens.access_token);
   const said =
@@ -161,7 +161,7 @@ test.concurrent("a failed refresh is stored and shown, is not repeated immediate
   }
 
   t.idp.trouble.clear();
-  // Within ten seconds the kept failure is answered, unless somebody asks for it.
+  // Within ten seconds the cached failure is returned, unless a refresh is requested explicitly.
   const held = await readToken(admin.ask);
   expect([held.status, held.text, countRefreshes(t)]).toEqual([400, `Bad request: ${said}`, 0]);
   await expectOk(admin.ask("POST", `/w/acme/oauth/refresh_token/${id}`, { path }));
@@ -196,13 +196,13 @@ test.concurrent.each([
   },
 );
 
-/** Lets nothing be written, until what was tried has failed because of it. */
+/** Rejects all writes until the current attempt has failed because of it. */
 async function outageOf(t: OAuthTest): Promise<() => Promise<void>> {
   const { data_dir, database_url } = t.server.server.app.config;
   if (dialect === "sqlite") {
     const file = new Database(join(data_dir, "svc.db"));
     file.run("BEGIN IMMEDIATE");
-    // Whoever writes waits for five seconds, and all timers with it; then comes this one.
+    // The blocked writer waits for five seconds, and all timers with it; then this continues.
     return () =>
       new Promise((resolve) => {
         setTimeout(() => {
@@ -246,7 +246,7 @@ test.concurrent("a token refreshed while the database cannot be written is store
   expect([first.status, await isTokenAccepted(t, first.json()), countRefreshes(t)]).toEqual([200, true, 1]);
   expect(first.json()).not.toBe(tokens.access_token);
   advanceClock(t, 4000);
-  // The refresh token that came along is the one that counts.
+  // The refresh token of the last response is the valid one.
   expect([await isTokenAccepted(t, (await readToken(admin.ask)).json()), countRefreshes(t)]).toEqual([
     true,
     2,
@@ -264,7 +264,7 @@ test.concurrent("a server that waits for another's refresh writes nothing meanwh
   let writes = 0;
   const { write } = app.db;
   app.db.write = ((...given: Parameters<typeof write>) => {
-    // Servers say now and then that they are there.
+    // Servers write heartbeats now and then.
     if (new Error().stack?.includes("refresh-token.ts")) writes++;
     return write.apply(app.db, given);
   }) as typeof write;
@@ -272,7 +272,7 @@ test.concurrent("a server that waits for another's refresh writes nothing meanwh
   const started = Date.now();
   await Promise.race([...answers, Bun.sleep(1_500)]);
   app.db.write = write;
-  // Whoever reads leaves its audit row after that.
+  // The reader's audit row is written after that.
   expect([writes, Date.now() - started >= 1_400]).toEqual([0, true]);
   await app.db.write((tx) =>
     tx.update(oauthAccounts).set({ lease_holder: null, lease_until: null }).where(eq(oauthAccounts.id, id)),

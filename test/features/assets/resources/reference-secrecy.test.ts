@@ -1,4 +1,4 @@
-/** Secrets that references bring into jobs are stored, listed and logged nowhere. */
+/** Secrets that references resolve to in jobs are not stored, listed or logged. */
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";

@@ -1,4 +1,4 @@
-/** References in the arguments of jobs: followed just before the run, never stored in plain. */
+/** References in the arguments of jobs: resolved just before the run, never stored in plain text. */
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../support/harness.ts";
 import { ask, dev, ended, KEY, run, SECRET, server, setUpReferences, variable } from "./references-setup.ts";

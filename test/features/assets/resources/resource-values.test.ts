@@ -79,7 +79,7 @@ describe("references", () => {
     await expectOk(create("u/dev/chain22", "end"));
     expect((await getInterpolatedValue("u/dev/chain3")).text).toContain("end");
     expect((await getInterpolatedValue("u/dev/chain1")).text).toContain("more than 20 nested resources");
-    // Each holds the next one ten times: a thousand million in all.
+    // Each contains the next one ten times: a billion in total.
     for (let n = 1; n <= 9; n++)
       await expectOk(create(`u/dev/bomb${n}`, Array(10).fill(`$res:u/dev/bomb${n + 1}`)));
     await expectOk(create("u/dev/bomb10", "boom"));

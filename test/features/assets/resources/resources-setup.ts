@@ -1,4 +1,4 @@
-/** A server with people of different rights, and calls of its resources. */
+/** A server with users of different rights, and calls of its resources. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

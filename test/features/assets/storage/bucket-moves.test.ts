@@ -1,4 +1,4 @@
-/** A file in a bucket is moved there, however long it is, and keeps what was said of it. */
+/** A file in a bucket is moved there, whatever its size, and keeps its metadata. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { ObjectStore } from "../../../../src/features/assets/storage/object-store.ts";
 import { createS3Store } from "../../../../src/features/assets/storage/stores/s3-store.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bucket.stop());
 
-/** @param copy_bytes the most that is copied in one call */
+/** @param copy_bytes maximum size of one copy call */
 const store = (copy_bytes: number): ObjectStore =>
   createS3Store(S3Resource.parse(bucket.resource), { allows: () => true }, copy_bytes);
 

@@ -1,4 +1,4 @@
-/** Signed links to stored files: what they show to whom, for how long, and what they do not. */
+/** Signed links to stored files: who can read what, and for how long. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

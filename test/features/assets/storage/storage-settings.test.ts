@@ -46,7 +46,7 @@ describe("access to the storage", () => {
       expect((await upload(ask)).status).toBe(status);
       expect((await ask("GET", `${h}/download_s3_file?file_key=who.txt`)).status).toBe(status);
     }
-    // What is there they read, and leave as it is.
+    // They can read it, but not change it.
     expect((await upload(as.ops!)).status).toBe(403);
     expect((await upload(as.ops!, { file_key: "new.txt" })).status).toBe(200);
     expect((await upload(as.ops!, { file_key: "" })).status).toBe(200);

@@ -15,7 +15,7 @@ const createResource = (path: string, value: unknown, ask = askAs.admin!) =>
 const configure = (large_file_storage: unknown, ask = askAs.admin!) =>
   ask("POST", "/w/acme/workspaces/edit_large_file_storage_config", { large_file_storage });
 
-/** A call whose body and answer are bytes. */
+/** A call whose request and response bodies are bytes. */
 export const fetchRaw = (method: string, path: string, init: RequestInit = {}, token = tokensByUser.dev) =>
   fetch(`${server.url}/api${HELPERS}${path}`, {
     ...init,

@@ -17,14 +17,14 @@ import {
 
 setUpStorage();
 
-/** Bytes that differ from one place to the next. */
+/** Bytes that differ at each position. */
 function bytes(count: number): Uint8Array<ArrayBuffer> {
   const made = new Uint8Array(count);
   for (let at = 0; at < count; at++) made[at] = (at * 31 + (at >> 8) * 7) & 255;
   return made;
 }
 
-/** Sends a request line by line, and hangs up. */
+/** Sends a request line by line, and disconnects. */
 function breakOff(text: string, headers: string[], path: string, until_?: Promise<unknown>): Promise<void> {
   const { hostname, port } = new URL(server.url);
   const head = [
@@ -79,7 +79,7 @@ describe.each([
       "x-content-type-options": "nosniff",
       "content-security-policy": "sandbox",
     });
-    // Bun tells no length of what it passes on from elsewhere (oven-sh/bun#10507).
+    // Bun omits the length of a body that it forwards (oven-sh/bun#10507).
     if (!storage) expect(answer.headers.get("content-length")).toBe("300000");
     const facts = (
       await askAs.dev!(
@@ -164,7 +164,7 @@ describe.each([
   test("are listed in order, by prefix and in pages", async () => {
     const keys = ["l/a.txt", "l/a/deep/1", "l/a0", "l/b/1", "l/b/2", "l/c"];
     for (const key of keys) await stored(key, "x");
-    // What stands for S3 here keeps the order only within one folder.
+    // The S3 replacement of the tests sorts only within one folder.
     const found = (await list({ prefix: "l/" }))[0];
     expect(storage ? found.sort() : found).toEqual(keys);
     expect((await list({ prefix: "l/a" }))[0].sort()).toEqual(keys.slice(0, 3));
@@ -211,7 +211,7 @@ describe.each([
       askAs.dev!("DELETE", `${HELPERS}/delete_s3_file${query({ storage, file_key: "m/only/child.txt" })}`),
     );
     await stored("m/only", "a file now");
-    // A folder was there for its files: the path is free.
+    // The folder existed only for its files, so the path is free.
     await stored("m/from", "a file now");
     expect((await remove()).status).toBe(404);
     expect((await move("m/to.txt", "m/x")).status).toBe(404);
@@ -247,7 +247,7 @@ describe.each([
       128_000,
       true,
     ]);
-    // From within one character into the middle of another.
+    // From inside one character to the middle of another.
     expect((await preview("p/a.txt", { read_bytes_from: "1", read_bytes_length: "4" })).content).toBe("ö");
     expect((await preview("p/a.txt", { read_bytes_from: "1000000" })).content).toBe("");
     const large = await askAs.dev!(
@@ -262,7 +262,7 @@ describe.each([
     ["a sender that hangs up within a chunk", ["transfer-encoding: chunked"]],
   ])("stay unchanged after %s", async (_, headers) => {
     await stored("broken.txt", "whole");
-    // More than a part of an upload, less than the whole.
+    // More than one part of an upload, less than the whole.
     const piece = "x".repeat(8_500_000);
     const chunked = headers[0]!.startsWith("transfer") ? `${(9_000_000).toString(16)}\r\n${piece}` : piece;
     const incoming = join(server.data_dir, "storage/acme/_default_/.svc/incoming");

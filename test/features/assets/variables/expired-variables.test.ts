@@ -1,4 +1,4 @@
-/** Variables whose date has come: they are deleted with the event of any other deletion. */
+/** Expired variables are deleted, with the same event as any other deletion. */
 import { expect, test } from "bun:test";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
 import { createPruner } from "../../../../src/features/lifecycle/retention/pruner.ts";

@@ -18,10 +18,10 @@ import {
 
 setUpSealing();
 
-/** Of these one runs at a time: what comes next waits in the queue, as it was stored. */
+/** One of these runs at a time: the next one waits in the queue, as it was stored. */
 const ONE = "u/admin/one";
 
-/** Starts a run so, and says how to read its result. Its first step waits. */
+/** Starts a run in this way, and returns how to read its result. Its first step waits. */
 async function startedSo(path: string, args: object = {}, reads = 0): Promise<() => Promise<unknown>> {
   const content = `export const main = async (x: string) =>
     x === "hold" ? Bun.sleep(1_000) : [...x].reverse().join('')`;
@@ -102,7 +102,7 @@ test.each(onTheWay)(
       await expectOk(ask("POST", exists ? `/w/acme/flows/update/${path}` : "/w/acme/flows/create", flow));
     }
     const read = await store();
-    // What this process remembers of keys must not be what opens it.
+    // Keys cached by this process must not be able to decrypt it.
     await exchange();
     expect(await read()).toEqual(told);
   },

@@ -1,4 +1,4 @@
-/** A workspace with a secret, whose key is exchanged. */
+/** A workspace with a secret, whose key is rotated. */
 import { afterAll, beforeAll } from "bun:test";
 import type { Database } from "../../../../src/database/database.ts";
 import {
@@ -38,7 +38,7 @@ export function setUpSealing(): void {
 }
 
 let keys = 0;
-/** Twice, so that no key that is remembered opens what stays behind. */
+/** Rotates twice, so that no cached key can decrypt old values. */
 export async function exchange(): Promise<void> {
   for (let n = 0; n < 2; n++) {
     const new_key = `${++keys}`.padStart(64, "k");
@@ -61,7 +61,7 @@ export const resultOf = async (path: string, args: object = {}) =>
 export const REVERSED_SECRET = [...SECRET].reverse().join("");
 
 /**
- * Has the key exchanged when the next thing to be stored is on its way to the database: sealed, and not stored.
+ * Rotates the key when the next value is on its way to the database: encrypted, but not stored.
  * @param reads secrets that are read before, each of which stores its audit row
  */
 export function exchangeBeforeNextWrite(reads = 0): void {

@@ -103,7 +103,7 @@ test("values encrypted by `variables/encrypt` stay readable in schedules, trigge
   await expectOk(ask("POST", "/w/acme/resources/create", resource));
   const content = "export const main = (r: any) => [...r.deep[0]].reverse().join('')";
   await deploy(ask, "acme", "u/admin/of_resource", content);
-  // From here on the flow is remembered as it was.
+  // From now on the flow is cached in its old state.
   expect(await resultOf("f/u/admin/static")).toBe(REVERSED_SECRET);
 
   await exchange();
@@ -143,7 +143,7 @@ test("the key is read once for a request with many encrypted values", async () =
   const args = { y: Array.from({ length: 300 }, (_, n) => text(n)) };
   const id = await start("p/u/admin/tell?scheduled_in_secs=3600", args);
   db.write = write;
-  // Twice where every write is rehearsed.
+  // Twice if every write is rehearsed.
   expect(locks).toBe(process.env.SVC_TEST_REHEARSE_WRITES === "1" ? 2 : 1);
   await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
 });

@@ -30,7 +30,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Runs the script and says which secrets it read, by the rows that were left, and for which rows it waited for the disk. */
+/**
+ * Runs the script and returns the secrets it read, by the audit rows, and the rows for which it waited for the
+ * disk.
+ */
 async function run(asked: [path: string, value?: string][]) {
   const since = new Date().toISOString();
   const db = server.server.app.db as { write: Database["write"] };
@@ -59,7 +62,7 @@ test("every read has an audit row; a job that reads a secret again waits only fo
   ]);
   expect(first.read).toEqual([one, one, two, one, two]);
   expect(first.lazy).toEqual([false, true, false, true, true]);
-  // Another job, and another value, are told for the first time.
+  // Another job, and another value, are recorded for the first time.
   const second = await run([[one], [one, "another"], [one], [one]]);
   expect(second.told).toEqual(["value of one", "another", "another"]);
   expect(second.read).toEqual([one, one, one]);

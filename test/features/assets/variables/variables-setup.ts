@@ -1,4 +1,4 @@
-/** A server with people of different rights, and calls of its variables. */
+/** A server with users of different rights, and calls of its variables. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -27,7 +27,7 @@ export function setUpVariables(): void {
     server = await startTestServer();
     askAs.admin = (await server.workspace()).ask;
     askAs.dev = (await server.member("acme", "dev")).ask;
-    // A name that begins with another one.
+    // A username that starts with another one.
     askAs.dev2 = (await server.member("acme", "dev2")).ask;
     askAs.ops = (await server.member("acme", "ops", "operator")).ask;
   });

@@ -68,7 +68,7 @@ test("a path may begin with a slash, in a body and in a URL, as some clients wri
   ] as const) {
     expect((await expectOk(askAs.dev!("GET", `${BASE}/${call}`))).json()).toBe(found);
   }
-  // Rights and errors are those of the same call without it; a slash elsewhere is no part of any path.
+  // Rights and errors are those of the same call without the slash; other slashes are not part of a path.
   expect((await askAs.dev2!("GET", `${BASE}/get//u/dev/slashed`)).status).toBe(404);
   expect((await askAs.dev!("PUT", `${BASE}/get//u/dev/slashed`)).status).toBe(405);
   expect((await askAs.dev!("GET", `${BASE}//get/u/dev/slashed`)).status).toBe(404);

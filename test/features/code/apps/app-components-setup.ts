@@ -44,7 +44,7 @@ export const execute = (ask: Ask, body: object, path = APP) =>
 
 export const BUTTON = { component: "button", path: "script/u/admin/echo" };
 
-/** Starts it, and waits for its result as the same person, or as `reader`. */
+/** Starts a component, and waits for its result as the same caller, or as `reader`. */
 export async function run(ask: Ask, body: object, reader = ask) {
   const id = (await expectOk(execute(ask, body))).text;
   return until<any>(async () => {
@@ -53,7 +53,7 @@ export async function run(ask: Ask, body: object, reader = ask) {
   }, "the component");
 }
 
-/** Lets somebody read the app, as its owner would. */
+/** Grants a user the right to read the app, as its owner would. */
 export async function share(
   { server: { app } }: TestServer,
   extra_perms: Record<string, boolean>,

@@ -1,4 +1,4 @@
-/** Running what a component of an app runs. */
+/** Running components of an app. */
 import { expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../support/harness.ts";
 import { APP, BUTTON, execute, INLINE, run, share, startShop } from "./app-components-setup.ts";
@@ -12,7 +12,7 @@ test("anonymous: callers without a login run what the policy allows, with its au
     success: true,
     result: { greeting: "hello", name: "ann", as: "admin" },
     created_by: "anonymous",
-    // Who that is, only members learn.
+    // Only members see who that is.
     permissioned_as: "",
     email: "",
     script_path: "u/admin/echo",
@@ -20,7 +20,7 @@ test("anonymous: callers without a login run what the policy allows, with its au
   expect(job.args).toEqual({ greeting: "hello", name: "ann" });
   const rows = (await admin.ask("GET", "/w/acme/audit/list?operation=jobs.run")).json();
   expect(rows[0]).toMatchObject({ operation: "jobs.run", username: "anonymous", resource: "u/admin/echo" });
-  // A member is named as they are.
+  // Members are named.
   const ann = await server.member("acme", "ann");
   expect(await run(ann.ask, { ...BUTTON, args: {} })).toMatchObject({
     created_by: "ann",
@@ -179,7 +179,7 @@ test("only what the policy allows runs, with inputs that it allows", async () =>
   expect((await run(nobody, { ...BUTTON, args: { name: "costs $5, or $var: nothing" } })).result.name).toBe(
     "costs $5, or $var: nothing",
   );
-  // What a static input replaces is not looked at.
+  // An argument that a static input replaces is ignored.
   expect((await run(nobody, { ...BUTTON, args: { greeting: "$var:u/admin/x" } })).result.greeting).toBe(
     "hello",
   );

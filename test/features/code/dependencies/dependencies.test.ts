@@ -109,7 +109,7 @@ test.each(["file:..", "link:x", "git+ssh:x", "npm:left-pad"])(
   },
 );
 
-/** A registry with one package, `private-greeting`, behind a password or what else is given. */
+/** A registry with one package, `private-greeting`, that requires a password or the given authorization. */
 function privateRegistry(authorization = `Basic ${btoa("ann:hunter2")}`) {
   const manifest = JSON.stringify({ name: "private-greeting", version: "1.2.3", main: "index.js" });
   const tarball = gzipSync(
@@ -136,7 +136,7 @@ function privateRegistry(authorization = `Basic ${btoa("ann:hunter2")}`) {
   });
 }
 
-/** POSIX ustar, files of less than a block's worth of header tricks. */
+/** A POSIX ustar archive of small files. */
 function tar(files: Record<string, string>): Uint8Array {
   const blocks: Uint8Array[] = [];
   for (const [name, text] of Object.entries(files)) {

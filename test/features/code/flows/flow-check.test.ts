@@ -87,7 +87,7 @@ test("expressions that backtracking would make slow are read as quickly as other
     return performance.now() - began;
   };
   const plain = await took(`results${"x".repeat(9_000)}`);
-  // A search that is quadratic needs some seconds.
+  // A quadratic search would take seconds.
   expect(await took(`results${" ".repeat(9_000)}!`)).toBeLessThan(10 * plain + 1_000);
 });
 

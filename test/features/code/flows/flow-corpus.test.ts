@@ -1,6 +1,6 @@
 /**
- * Flows of the test corpus are opened in the editor, changed, changed back and saved: nothing is different afterwards.
- * `FLOW_CORPUS=folder` adds every `flow.yaml` below a folder.
+ * Flows of the test corpus are opened in the editor, changed, changed back and saved, and are unchanged
+ * afterwards. `FLOW_CORPUS=folder` adds every `flow.yaml` below a folder.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Text as it is: numbers keep their digits, fields their order. */
+/** As text, so that numbers keep their digits and fields their order. */
 async function send(method: string, path: string, body?: string): Promise<string> {
   const response = await fetch(`${server.url}/api/w/acme${path}`, {
     method,
@@ -69,7 +69,7 @@ async function openAndSave(path: string, given: object): Promise<void> {
   const first = toDocument(found);
   const drawn = changeAndUndo(first);
   expect(compareFlows(first, drawn)).toEqual([]);
-  // What the YAML tab shows, saved as it stands.
+  // The content of the YAML tab, saved unchanged.
   const { flow, problems } = readFlow(formatYaml(found));
   expect([problems, writeJson(flow.value)]).toEqual([[], writeJson(first.value)]);
   await send(
@@ -78,7 +78,7 @@ async function openAndSave(path: string, given: object): Promise<void> {
     writeJson({ ...drawn, value: flow.value, parent_version: found.version_id }),
   );
   const after = parseJson(await send("GET", `/flows/get/draft/${path}`)) as any;
-  // As text: the order of fields and the digits of numbers count.
+  // As text, because the order of fields and the digits of numbers matter.
   expect(writeJson([after.value, after.schema])).toBe(writeJson([found.value, found.schema]));
   expect({ ...after, version_id: 0, edited_at: 0 }).toEqual({ ...found, version_id: 0, edited_at: 0 });
 }
@@ -86,7 +86,7 @@ async function openAndSave(path: string, given: object): Promise<void> {
 const pathOf = (name: string, at: number) => `u/admin/f${at}_${name.replace(/\W+/g, "_").slice(-60)}`;
 
 const CASES = join(import.meta.dir, "../../../engines/flow-engine/cases");
-/** Its ids are not unique, which the engine bears and a deployment does not. */
+/** Its ids are not unique, which the engine tolerates and a deployment rejects. */
 const REFUSED = "for-empty-array.yaml";
 const cases = [...new Bun.Glob("*.yaml").scanSync(CASES)].filter((file) => file !== REFUSED);
 for (const [at, file] of cases.sort().entries()) {
@@ -132,7 +132,7 @@ test("unknown fields, long numbers, unusual ids and texts that look like somethi
 
 const corpus = process.env.FLOW_CORPUS;
 
-/** Puts the code where a flow in files names the file that holds it: `content: "!inline a.ts"`. */
+/** Inserts the code of files that a flow refers to by `content: "!inline a.ts"`. */
 async function withCode(value: unknown, folder: string): Promise<unknown> {
   if (Array.isArray(value)) return Promise.all(value.map((each) => withCode(each, folder)));
   if (typeof value === "string" && /^(!inline )?[^\n]{1,200}$/.test(value)) {

@@ -1,4 +1,7 @@
-/** The locks of scripts written in flows, found by jobs; the registry is one of our own, which answers when it is told. */
+/**
+ * The locks of scripts written in flows, resolved by jobs; the registry is the test's own, and answers when
+ * told to.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { getDeployedFlowByPath } from "../../../../src/features/code/flows/versions.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
@@ -23,7 +26,7 @@ afterAll(async () => {
 });
 beforeEach(() => registry.open());
 
-/** Knows every package in version 1.2.3 but those called `none…`. */
+/** Has every package in version 1.2.3, except those named `none…`. */
 function startRegistry() {
   let gate = Promise.withResolvers<void>();
   const asked: string[] = [];

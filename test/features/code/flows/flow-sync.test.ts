@@ -20,7 +20,7 @@ const script = (id: string, content: string, more: object = {}) => ({
   ...more,
 });
 const first = script("a", "export const main = () => ({ first: true })");
-/** Holds the flow up until it is approved. */
+/** Blocks the flow until it is approved. */
 const gate = script("gate", "export const main = () => 'open'", { suspend: {} });
 const last = script("z", "export const main = () => 'last'");
 
@@ -72,7 +72,7 @@ test("a caller that disconnects after the response cancels nothing", async () =>
   expect(await answer.json()).toEqual({ first: true });
   caller.abort();
   const [job] = await running(path);
-  // Calls that wait are looked at several times a second: one that still did would be found.
+  // Waiting calls are polled several times a second: one that still waited would be found.
   for (let looks = 0; looks < 3; looks++) {
     await expectOk(ask("POST", `${jobs}/run_wait_result/f/${path}`, {}));
   }

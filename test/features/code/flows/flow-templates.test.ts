@@ -1,4 +1,4 @@
-/** The flows that new ones begin with run as they stand, and pass the editor's own checks. */
+/** The templates of new flows run unchanged, and pass the editor's own checks. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { listProblems } from "../../../../src/console/pages/scripts/flow-editor/model/check.ts";

@@ -54,7 +54,7 @@ test.each(REFUSED)("%s is rejected", async (_, value, says) => {
   expect((await ask("GET", "/w/acme/flows/exists/u/admin/checked")).json()).toBe(false);
 });
 
-/** As what it is given back: the lock of a script is found when it is deployed. */
+/** As it is returned: the lock of a script is resolved when it is deployed. */
 const withLocks = (value: unknown) =>
   JSON.parse(JSON.stringify(value), (_, each) =>
     each?.type === "rawscript" && each.content?.trim() && each.language === "bun"
@@ -160,7 +160,7 @@ const FAILS: [name: string, value: object, step: string | undefined, says: strin
   ],
 ];
 
-/** The error, also where it is in the list of a loop. */
+/** Returns the error, also if it is in the list of a loop. */
 const errorIn = (result: any): any => (Array.isArray(result) ? errorIn(result.find(Boolean)) : result.error);
 
 test.each(FAILS)("%s is stored, and fails the run", async (_, value, step_id, says) => {

@@ -42,7 +42,7 @@ const make = (path: string, more: object = {}) =>
 const change = (path: string, more: object = {}) =>
   ann("POST", at(`update/${path}`), { path, summary: "", value: two, ...more });
 const read = async (rest: string) => (await expectOk(ann("GET", at(rest)))).json();
-/** Sends two requests: both have read what they need before either may write, and the first writes first. */
+/** Sends two requests: both have read their data before either may write, and the first writes first. */
 async function inTurn(...requests: [() => Promise<Answer>, () => Promise<Answer>]): Promise<Answer[]> {
   const { app } = server.server;
   const answers: Promise<Answer>[] = [];

@@ -1,4 +1,4 @@
-/** A server with people of different rights, and calls of its flows. */
+/** A server with users of different rights, and calls of its flows. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Answer, type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 

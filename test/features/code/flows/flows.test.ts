@@ -1,4 +1,4 @@
-/** Flows as stored things: versions, names, who may do what, lists. */
+/** Flows as items: versions, names, rights, lists. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
 import {

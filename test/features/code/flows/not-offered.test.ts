@@ -1,4 +1,4 @@
-/** Fields of newer clients: those that have an effect, and those whose absence the answer tells. */
+/** Fields of newer clients: those that have an effect, and those that the response reports as unsupported. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { NOT_OFFERED } from "../../../../src/features/tenancy/rights/not-offered.ts";

@@ -1,4 +1,4 @@
-/** Flows and steps that are checked, built in a few words. */
+/** Short constructors of flows and steps to validate. */
 
 export const script = {
   type: "rawscript",

@@ -1,4 +1,4 @@
-/** Code is analysed without being stored: what an editor asks while somebody writes. */
+/** Code is analysed without being stored, as editors request it while a user types. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { longestPause, MAX_PAUSE_MS } from "../../../support/pause.ts";

@@ -1,4 +1,4 @@
-/** Compilers end with the jobs that wait for them, and what previews leave on disk has a limit. */
+/** Compilers end with the jobs that wait for them, and the files that previews leave on disk are limited. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdir, truncate, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Takes a compiler minutes: a constant that is calculated while it compiles. */
+/** Takes a compiler minutes: a constant that is computed at compile time. */
 const ENDLESS = `#![allow(long_running_const_eval)]
 const fn count(most: u64) -> u64 { let mut at = 0; while at < most { at += 1 } at }
 const LONG: u64 = count(u64::MAX);
@@ -66,7 +66,7 @@ test.skipIf(!Bun.which("rustc"))("a compiler ends with the jobs that wait for it
   await ended(second);
   await ended(timed);
   await untilCompiling(false);
-  // The compiler is free for others, and the script itself may run again.
+  // The compiler is available to others, and the script itself can run again.
   const id = (await expectOk(preview("fn main() -> u64 { 7 }\n"))).text;
   await ended(id);
   expect((await ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`)).json()).toBe(7);
@@ -98,7 +98,7 @@ test("the least recently used are removed while the total is too large", async (
   expect(await limitFolderSize(folder.path, 50_000_000, use)).toBe(0);
   expect(await limitFolderSize(folder.path, 45_000_000, use)).toBe(1);
   expect(removed).toEqual([oldest]);
-  // What is in use stays, however large it is.
+  // Files in use are kept, whatever their size.
   expect(await limitFolderSize(folder.path, 1, use)).toBe(2);
   expect(
     [...new Bun.Glob("*").scanSync({ cwd: join(folder.path, "versions", "acme"), onlyFiles: false })].sort(),

@@ -1,4 +1,7 @@
-/** Languages that do not run here are stored and given back; a run says so. TypeScript under its other names runs. */
+/**
+ * Languages that cannot run here are stored and returned, and their runs report it. TypeScript runs under each
+ * of its names.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
 

@@ -1,4 +1,4 @@
-/** A server whose runs say when they have begun, and calls of its scripts. */
+/** A server whose runs report that they have started, and calls of its scripts. */
 import { afterAll, beforeAll } from "bun:test";
 import { rmSync } from "node:fs";
 import {

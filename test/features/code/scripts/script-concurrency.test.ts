@@ -15,7 +15,7 @@ import {
 setUpOptions();
 
 describe("a concurrency limit", () => {
-  /** Ends no earlier than `beside` runs have begun. */
+  /** Ends only after `beside` runs have started. */
   const busy = `import { readdirSync, writeFileSync } from "node:fs";
   export async function main(ms: number, beside = 0) {
     const began = Date.now();
@@ -25,7 +25,7 @@ describe("a concurrency limit", () => {
     return [began, Date.now()];
   }`;
 
-  /** Most intervals that overlap anywhere. */
+  /** Largest number of intervals that overlap. */
   const overlap = (intervals: [number, number][]) =>
     Math.max(...intervals.map(([at]) => intervals.filter(([from, to]) => from <= at && at < to).length));
 
@@ -37,7 +37,7 @@ describe("a concurrency limit", () => {
     const intervals = ended.map((job) => job.result as [number, number]);
     expect(overlap(intervals)).toBe(2);
     const begins = intervals.map(([began]) => began);
-    // Two that run side by side may begin in either order.
+    // Two concurrent runs may start in either order.
     for (const [index, began] of begins.slice(2).entries()) expect(began).toBeGreaterThan(begins[index]!);
   });
 

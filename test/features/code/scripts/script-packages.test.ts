@@ -1,4 +1,6 @@
-/** Packages of TypeScript scripts that the registry cannot give: the script is stored, and its run says why. */
+/**
+ * Packages of TypeScript scripts that the registry lacks: the script is stored, and its run reports the reason.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { type NpmRegistry, startNpmRegistry } from "../../../support/peers/packages/npm-registry.ts";

@@ -1,4 +1,4 @@
-/** Drafts of scripts, their history, lists to search in, and their end. */
+/** Drafts of scripts, version history, searchable lists, and deletion. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Answer,
@@ -107,7 +107,7 @@ describe("a new script at the path of an archived one", () => {
     const { app } = server.server;
     const body = { path, content: saying("deployed"), language: "bun" };
     const answers: Promise<Answer>[] = [];
-    // Both requests have read what they need before either may write, and the deployment writes first.
+    // Both requests have read their data before either may write, and the deployment writes first.
     await app.db.write(async () => {
       for (const request of [
         () => ann("POST", at("create"), body),

@@ -1,4 +1,4 @@
-/** Code that cannot be parsed is stored as it is; its run says which file, which line, and what is wrong. */
+/** Code with syntax errors is stored unchanged; its run reports the file, the line and the error. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Ask,

@@ -1,11 +1,11 @@
-/** Probes and metrics: what they say, and to whom. */
+/** Probes and metrics: what they return, and to whom. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { type Sample, toExposition } from "../../../../src/lib/logging/prometheus.ts";
 import { eventsOf } from "../../../support/event-stream.ts";
 import { deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
-// An answer about health serves all who ask within a second.
+// A health response is reused for all requests within a second.
 setDefaultTimeout(30_000);
 
 let server: TestServer;
@@ -114,7 +114,7 @@ describe("/api/health", () => {
   });
 });
 
-/** Lines of a metric without labels' order in the way. */
+/** Reads the metrics, independent of the order of labels. */
 async function figures(): Promise<Map<string, number>> {
   const { text, headers } = await server.operator("GET", "/metrics");
   expect(headers.get("content-type")).toStartWith("text/plain; version=0.0.4");

@@ -1,4 +1,4 @@
-/** Licenses: signed elsewhere, checked here without asking anybody, renewed where they say, and never in the way of data. */
+/** Licenses: signed elsewhere, verified offline, renewed at their URL, and never a reason to withhold data. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CompactSign, importPKCS8 } from "jose";
 import { renewLicenseIfDue } from "../../../../src/features/instance/license/renewal.ts";
@@ -33,7 +33,7 @@ beforeEach(async () => {
 const set = (key: string, value: unknown) => expectOk(ask("POST", `/settings/global/${key}`, { value }));
 const post = (path: string, body?: unknown) => ask("POST", `/settings/${path}`, body);
 
-/** A license that ends so many days from now. */
+/** A license that expires in the given number of days. */
 const issue = (days: number, more: object = {}, pem = keys.private_pem) =>
   signLicense(
     {

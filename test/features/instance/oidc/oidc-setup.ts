@@ -1,4 +1,4 @@
-/** A licensed server, and scripts that ask for identity tokens. */
+/** A licensed server, and scripts that request identity tokens. */
 import { afterAll, beforeAll } from "bun:test";
 import { createRemoteJWKSet, jwtVerify } from "jose";
 import { allowInsecureRequests, discoveryRequest, processDiscoveryResponse } from "oauth4webapi";
@@ -31,7 +31,7 @@ export async function license(to: TestServer): Promise<void> {
   }
 }
 
-/** Asks for a token as the SDK of the interface does. */
+/** Requests a token as the SDK does. */
 export const SCRIPT = `export async function main(audience: string, query = "") {
   const { BASE_INTERNAL_URL, WM_WORKSPACE, WM_TOKEN } = process.env;
   const url = BASE_INTERNAL_URL + "/api/w/" + WM_WORKSPACE + "/oidc/token/" + encodeURIComponent(audience) + query;

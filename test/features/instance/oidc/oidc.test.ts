@@ -1,4 +1,4 @@
-/** Identity tokens of jobs: what they say, and that anybody can check them with the libraries there are. */
+/** Identity tokens of jobs: their claims, and that standard libraries can verify them. */
 import { describe, expect, test } from "bun:test";
 import type { JWTPayload } from "jose";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";

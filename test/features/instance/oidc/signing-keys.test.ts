@@ -1,4 +1,4 @@
-/** The keys that sign identity tokens: made, replaced, published and kept. */
+/** The keys that sign identity tokens: created, rotated, published and kept. */
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Trials of settings before they are saved: object storage, metadata of an identity provider, statistics. */
+/** Trying settings before they are saved: object storage, metadata of an identity provider, statistics. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -20,7 +20,7 @@ const set = (key: string, value: unknown) => expectOk(ask("POST", `/settings/glo
 
 describe("test_object_storage_config", () => {
   const trial = (config: unknown) => ask("POST", "/settings/test_object_storage_config", config);
-  /** The bucket's address in the words of this setting. */
+  /** The bucket's address in the form of this setting. */
   const s3 = () => {
     const { bucket: name, region, endPoint, port, accessKey, secretKey } = bucket.resource;
     const endpoint = `http://${endPoint}${port === undefined ? "" : `:${port}`}`;
@@ -80,7 +80,7 @@ describe("test_object_storage_config", () => {
 
 describe("/saml/test_metadata", () => {
   const CERT = CERTIFICATE.replace(/-----.*-----/g, "").trim();
-  /** Over since 2021. */
+  /** Expired since 2021. */
   const OVER = `MIIBBTCBrAIBATAKBggqhkjOPQQDAjAPMQ0wCwYDVQQDDARvdmVyMB4XDTIwMDEw
 MTAwMDAwMFoXDTIxMDIwMTAwMDAwMFowDzENMAsGA1UEAwwEb3ZlcjBZMBMGByqG
 SM49AgEGCCqGSM49AwEHA0IABI3QYVfPjfRBqCwm9MTDNqGN9FTKDHdsZ5Ne4OUs

@@ -1,4 +1,4 @@
-/** Secrets among the settings of the instance are stored encrypted, and shown to nobody. */
+/** Secrets among the instance's settings are stored encrypted, and shown to nobody. */
 import { describe, expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
 import { readStored } from "../../../support/stored.ts";

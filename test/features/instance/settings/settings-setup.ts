@@ -1,4 +1,4 @@
-/** A server, calls of its settings, and a good and bad values for each. */
+/** A server, calls of its settings, and valid and invalid values for each. */
 import { afterAll, beforeAll } from "bun:test";
 import { createKeyPair, signLicense } from "../../../../src/features/tenancy/license/signed-license.ts";
 import type { SettingKey } from "../../../../src/platform/config/instance-settings.ts";
@@ -37,7 +37,7 @@ const aUrl = {
 };
 const aList = { good: ["one"], bad: [[""], ["x".repeat(1001)], new Array(1001).fill("x")] };
 
-/** For each key a value that it may have, and such of the same type that it may not. */
+/** For each key a valid value, and invalid ones of the same type. */
 export const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   base_url: aUrl,
   email_domain: aText,

@@ -1,4 +1,6 @@
-/** The settings of the instance: typed, effective at once, the environment above what is stored, secrets never shown. */
+/**
+ * The instance's settings: validated, effective at once, overridden by the environment, secrets never shown.
+ */
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -259,7 +261,7 @@ test("settings persist over a restart, and the instance keeps its uid", async ()
   await running.stop();
   rmSync(join(data_dir, "instance.key"));
   running = await begin();
-  // Sealed with another key: as if it were not set, and not in the way of the start.
+  // Encrypted with another key: treated as not set, and the server starts.
   expect(running.app.settings.get("smtp_settings")).toBeUndefined();
   await running.stop();
   rmSync(data_dir, { recursive: true });

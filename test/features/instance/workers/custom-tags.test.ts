@@ -1,4 +1,4 @@
-/** A tag sends code to a group of workers: who may give which, at every place where one is given. */
+/** A tag sends jobs to a worker group: who may set which, at every place that accepts one. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   type Ask,
@@ -34,7 +34,7 @@ beforeEach(() => allow([]));
 const step = (id: string, value: object) => ({ id, value: { input_transforms: {}, ...value } });
 const raw = { type: "rawscript", language: "bun", content: CODE };
 
-/** Every place where a tag is given; each runs something with the tag gpu, and says how that ended. */
+/** Every place that accepts a tag; each runs something with the tag gpu, and returns the outcome. */
 const PLACES: Record<string, () => Promise<string>> = {
   "of a script": async () => (await sync("gpu")).text,
   "in the query": async () => (await sync("plain", "?tag=gpu")).text,
@@ -66,7 +66,7 @@ const PLACES: Record<string, () => Promise<string>> = {
       return await until(async () => {
         const { error } = (await dev("GET", `/w/acme/schedules/get/${path}`)).json();
         const { json } = await dev("GET", `${base}/list?schedule_path=${path}`);
-        // Its planned run is listed before it is refused.
+        // Its planned run is listed before it is rejected.
         const hasRun = json().some(
           ({ type, running }: Record<string, unknown>) => running || type === "CompletedJob",
         );
@@ -130,7 +130,7 @@ test("a tag template is allowed by its text or by its rendered value", async () 
   await allow(["pool-$args[size]"]);
   expect([await sized("a"), await sized("b")]).toEqual([200, 200]);
   expect((await sync("plain", "?tag=pool-b")).status).toBe(403);
-  // What would come to be another tag is no other tag.
+  // An expression that would result in another tag does not match the tag.
   expect((await sync("plain", "?tag=%24args%5Bsize%5D", dev, { size: "bun" })).status).toBe(200);
   expect((await sync("plain", "?tag=%24args%5Bsize%5D", dev, { size: "gpu" })).status).toBe(403);
 });

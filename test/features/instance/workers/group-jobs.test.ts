@@ -1,4 +1,7 @@
-/** Jobs and groups: what stands in a group's place runs as whoever starts it, and what runs as a group is its members'. */
+/**
+ * Jobs and groups: a job of an item in a group's path runs as its caller, and a job that runs as a group is
+ * visible to its members.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Ask,
@@ -76,7 +79,7 @@ test("a job that runs as a group is seen by its members, one by one and in lists
     const ids = (await listed(who, query)).map(({ id }) => id);
     expect([who, ids]).toEqual([who, status === 200 ? [job.id] : []]);
   }
-  // It is seen, and what failed is not.
+  // The job is visible, and the failed one is not.
   expect(await seen("ann", job.parent_job)).toBe(404);
 });
 

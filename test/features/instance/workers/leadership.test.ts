@@ -1,4 +1,4 @@
-/** Of the servers of one PostgreSQL one leads: it does what is done once for all, and another takes over from it. */
+/** One of the servers of a PostgreSQL leads: it runs the leader tasks, and another takes over from it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ import {
 import { SVC_SECRET_KEY } from "../../../support/two-servers.ts";
 
 setDefaultTimeout(90_000);
-/** On top of the stated time: until the test looks, and what a busy machine takes. */
+/** Allowance for polling and a busy machine, beyond the stated time. */
 const SLACK_MS = 5_000;
 
 test("a server with its own database always leads", async () => {
@@ -112,7 +112,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     await front.stop();
     const began = performance.now();
     const next = await until(() => [back, third].find(leads), "the next leader");
-    // Told by NOTIFY, long before a lease has ended.
+    // Notified by NOTIFY, long before a lease has expired.
     expect(performance.now() - began).toBeLessThan(LEADER_LEASE_MS / 3);
     expect(await whoLeads(next)).toBe(next.server.app.queue.worker);
     expect(app.leader.isLeader()).toBe(false);
@@ -171,12 +171,12 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     await successor.start();
     await until(async () => ((await whoLeads(front)) === app.queue.worker ? true : undefined), "its lease");
     expect(successor.isLeader()).toBe(false);
-    // To the other the lease is over.
+    // For the other server the lease has expired.
     now += LEADER_LEASE_MS * 2;
     await successor.stop();
     await successor.start();
     await until(() => successor.isLeader() || undefined, "the successor");
-    // Its own heartbeat finds the row taken.
+    // Its own heartbeat finds that another server holds the lease.
     await until(() => !leads(front) || undefined, "the end of the first one's lead");
     await successor.stop();
     await until(() => leads(front) || undefined, "the first one to lead again");

@@ -1,4 +1,4 @@
-/** Workers, the tags that they take, and numbers of queued jobs. */
+/** Workers, their tags, and numbers of queued jobs. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hostname } from "node:os";
 import { eq } from "drizzle-orm";

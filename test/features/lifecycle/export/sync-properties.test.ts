@@ -1,4 +1,4 @@
-/** Whatever is thrown at the synchronous endpoint: never a 500, never a lost job, never a hung connection. */
+/** The synchronous endpoint with random input: never a 500, a lost job, or a hung connection. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Ask, deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";
@@ -56,7 +56,7 @@ const payload = fc.oneof(
 );
 
 const flagText = fc.constantFrom("true", "false", "1", "0", "", "maybe");
-/** Few at once: most of what is drawn is wrong somewhere, and then says nothing of the rest. */
+/** Few at once: most generated values are invalid somewhere, which hides the others. */
 const few = <T>(all: fc.Arbitrary<Record<string, T>>) =>
   fc
     .tuple(all, fc.array(fc.nat({ max: 13 }), { maxLength: 2 }))
@@ -168,7 +168,7 @@ test("any result becomes a response: as JSON, or by its response controls", asyn
   const anything = fc.jsonValue();
   const controlled = fc
     .tuple(
-      // Codes and headers that no answer can have are errors of the script, tested by themselves.
+      // Status codes and headers that no response can have are errors of the script, tested separately.
       control("status_code", fc.oneof(fc.integer({ min: 200, max: 599 }), fc.string(), fc.constant(null))),
       control("content_type", fc.oneof(fc.constantFrom("text/html", "image/png"), fc.integer())),
       control("headers", fc.oneof(fc.constant({ "x-made": "1" }), fc.string(), fc.array(fc.integer()))),

@@ -1,4 +1,6 @@
-/** A column that can hold what a workspace's key has encrypted follows the key: none is forgotten. */
+/**
+ * Every column that can hold values encrypted with a workspace's key is re-encrypted when the key is rotated.
+ */
 import { expect, test } from "bun:test";
 import { type Column, getTableColumns } from "drizzle-orm";
 import { features } from "../../../../src/server/features.ts";
@@ -90,7 +92,7 @@ test("every column that can hold encrypted values is declared, or exempted with 
   const reasonOf = (column: Column) => NOT_CONCERNED[columnName(column)] ?? NOT_CONCERNED[column.name];
   const isForgotten = (column: Column) => !declared.has(columnName(column)) && !reasonOf(column);
   expect(telling.filter(isForgotten).map(columnName)).toEqual([]);
-  // The list names no column that is gone, or that follows.
+  // The list names no column that was removed, or that is re-encrypted.
   const known = new Set([...names, ...telling.map(({ name }) => name)]);
   expect(Object.keys(NOT_CONCERNED).filter((name) => !known.has(name) || declared.has(name))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** A workspace's key is exchanged: its secrets go on being readable, whatever happens meanwhile. */
+/** A workspace's key is rotated: its secrets remain readable, whatever happens meanwhile. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -205,7 +205,7 @@ test("reads and writes continue while the key of many secrets is rotated, and no
   for (let index = 0; index < written; index++) {
     expect(await read(`new_${index}`)).toBe(`value of new_${index}`);
   }
-  // All of them, by the shorter way.
+  // All of them, through the shorter operation.
   await expectOk(admin("POST", path, { new_key: keyNumber(20) }));
   const all = await app.db.read.select().from(variables).where(eq(variables.is_secret, true));
   for (const { path: at, value } of all) {
@@ -226,7 +226,7 @@ test("secrets encrypted and read during a rotation can be decrypted before and a
     }),
   ]);
   expect(await decryptSecret(app, app.db.read, "acme", before)).toBe("value of one");
-  // What this process remembers of the key before must not be what opens it.
+  // The previous key, cached by this process, must not be able to decrypt it.
   invalidateKey(app, "acme");
   expect(await read("late")).toBe("value of late");
 }, 30_000);
@@ -274,7 +274,7 @@ test.each([1, 2, 4])(
         (await next.db.read.select().from(resumableOperations)).length === 0 || undefined;
       await until(isOver, "the exchange is finished");
       expect((await again.operator("GET", path)).json()).toEqual({ key: keyNumber(9) });
-      // The key before is gone, from the database and from memory.
+      // The previous key is deleted from the database and from memory.
       const [workspace] = await next.db.read.select().from(workspaces).where(eq(workspaces.id, "acme"));
       expect(workspace!.previous_wrapped_key).toBeNull();
       invalidateKey(next, "acme");

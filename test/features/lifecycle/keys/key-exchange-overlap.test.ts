@@ -1,4 +1,4 @@
-/** Requests that overlap a key rotation are refused, so that nothing mixes two keys. */
+/** Requests that overlap a key rotation are rejected, so that nothing mixes two keys. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -20,7 +20,7 @@ const read = async () => (await admin("GET", "/w/acme/variables/get_value/u/admi
 
 type How = { action?: { operation: string }; parameters?: Record<string, string> } | undefined;
 
-/** Does something else once, right after the first commit of a kind. */
+/** Runs something once, right after the first commit of a kind. */
 async function after<T>(
   isIt: (how: How) => boolean,
   other: () => Promise<unknown>,
@@ -60,9 +60,9 @@ test.each([
     400,
     expect.stringContaining("the key of workspace acme was replaced while its archive was being created"),
   ]);
-  // Again by itself: nothing of the one refused is left.
+  // The archive alone again: the rejected request left nothing behind.
   await expectOk(archive("include_key=true"));
-  // Back to the key that opens them.
+  // Back to the key that decrypts them.
   if (skip) await expectOk(exchange(10, true));
   expect(await read()).toBe("opens");
 });

@@ -20,7 +20,8 @@ test.skipIf(!postgres)(
       await server.server.app.db.write((tx) => tx.insert(jobs).values([completedRow(ID, new Date())]));
       await server.stop();
 
-      // ANALYZE computes the expression of an index. This one can be computed only under the lock of a conversion.
+      // ANALYZE evaluates the expression of an index. This one can only be evaluated under the lock of a
+      // conversion.
       const client = new SQL({ url: database.url, max: 1 });
       await client.unsafe("SELECT pg_advisory_lock(1)");
       await client.unsafe(`

@@ -1,4 +1,6 @@
-/** Jobs in monthly partitions (PostgreSQL): converted without a difference, added ahead, and dropped at once. */
+/**
+ * Jobs in monthly partitions (PostgreSQL): converted without changes, created in advance, and dropped at once.
+ */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -44,7 +46,7 @@ const start = async () => {
   ask = server.as(token);
 };
 const partition = () => place.svc(["partition-jobs", "--json"], { env: { DATABASE_URL: database.url } });
-/** The middle of a month so many months ago. */
+/** The middle of a month the given number of months ago. */
 const middle = (ago: number) => {
   const now = new Date();
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago, 14));
@@ -64,7 +66,7 @@ const partitions = async (table: string) =>
 const partitionOf = async (id: string) =>
   (await rows<{ name: string }>(sql`SELECT tableoid::regclass::text AS name FROM jobs WHERE id = ${id}`))[0]
     ?.name;
-/** Lets retention see only what completed after this moment. */
+/** Makes retention delete only what completed before this time. */
 async function prune(before: Date): Promise<void> {
   const { app } = server.server;
   const now = Date.now();
@@ -81,7 +83,7 @@ async function prune(before: Date): Promise<void> {
   await createPruner(app_then as typeof app).prune();
 }
 
-/** What the interface tells of all jobs. */
+/** Everything that the interface returns about jobs. */
 async function tell(): Promise<unknown> {
   const list = (await expectOk(ask("GET", "/w/acme/jobs/list?per_page=100"))).json<{ id: string }[]>();
   const texts: string[] = [];
@@ -259,7 +261,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     expect((await ask("GET", `/w/acme/jobs_u/get/${jobOf(middle(3), 1).id}`)).status).toBe(404);
     expect((await ask("GET", `/w/acme/jobs_u/get/${CHOSEN}`)).status).toBe(404);
     expect((await ask("GET", `/w/acme/jobs_u/get_logs/${step.id}`)).text).toContain("of the step");
-    // Expired, but of a month that is still to be dropped as a whole.
+    // Expired, but in a month that will be dropped as a whole.
     expect(await partitionOf(jobOf(middle(2), 1).id)).toBe(`jobs_${nameOf(2)}`);
   });
 
@@ -278,7 +280,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
   });
 
   test("of a workspace are renamed and deleted with it in all partitions, and no others", async () => {
-    // Enough that some are at the same places in their partition as those of the workspace in theirs.
+    // So many that some have the same positions in their partition as those of the workspace in theirs.
     const others = Array.from({ length: 300 }, (_, n) => jobOf(middle(-1), n, { workspace_id: "other" }));
     await store(others);
     const [own] = await rows<{ count: string }>(sql`SELECT count(*) FROM jobs WHERE workspace_id = 'acme'`);

@@ -1,4 +1,4 @@
-/** Rows that become too old are deleted one day, or there is a reason why they stay: no table is forgotten. */
+/** Every table whose rows age is pruned, or listed with the reason why not. */
 import { expect, test } from "bun:test";
 import { getTableColumns, getTableName } from "drizzle-orm";
 import { listJobColumns } from "../../../../src/features/lifecycle/retention/job-tables.ts";
@@ -8,7 +8,7 @@ import { allTables } from "../../../support/tables.ts";
 /** Names of columns with the age or expiry of a row. */
 const TELLING = /^(created_at|timestamp|expires_at|expiration)$/;
 
-/** Of the platform and the audit log: the pruner knows them itself. */
+/** Tables of the platform and the audit log, which the pruner handles itself. */
 const PRUNED = ["audit_log", "jobs", "job_cache", "idempotency_keys"];
 
 const UNTIL_DELETED = "stays until somebody deletes it";

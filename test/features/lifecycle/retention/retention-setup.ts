@@ -1,4 +1,4 @@
-/** Jobs of a chosen age, and a pass of the task that deletes what is too old. */
+/** Jobs of a chosen age, and a pass of the retention task. */
 import { createFilePruner, createPruner } from "../../../../src/features/lifecycle/retention/pruner.ts";
 import type { TestServer } from "../../../support/harness.ts";
 
@@ -9,7 +9,7 @@ export const RETENTION = { retention_s: DAY_S, audit_retention_s: 2 * DAY_S };
 
 export const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1000);
 
-/** Moves the server's clock on. */
+/** Moves the server's clock forward. */
 export function advanceClock({ server }: TestServer, seconds: number): void {
   Object.assign(server.app, { clock: () => new Date(Date.now() + seconds * 1000) });
 }

@@ -1,4 +1,4 @@
-/** A server deletes what is too old without being asked. */
+/** A running server deletes expired rows by itself. */
 import { expect, test } from "bun:test";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { startTestServer, until } from "../../../support/harness.ts";

@@ -123,7 +123,7 @@ describe("a completed job", () => {
       job("of-old", { parent_job: "old", root_job: "old" }),
       job("of-nobody", { parent_job: "gone", root_job: "gone" }),
     ];
-    // More than fits into one look, and all of one moment.
+    // More than one batch, all of the same time.
     const many = Array.from({ length: 600 }, (_, n) => job(`kept-${n}`, { parent_job: "running" }));
     const few = Array.from({ length: 600 }, (_, n) => job(`left-${n}`));
     await store(server, [...stays, ...goes, ...many, ...few]);
@@ -144,7 +144,7 @@ describe("a completed job", () => {
     for (const table of [jobLogs, jobStreams]) {
       for (const some of pieces) await db.write((tx) => tx.insert(table).values(some));
     }
-    // Last, since the server prunes by itself as well, and then leaves alone what comes after it.
+    // Last, because the server's own pruner may run in between, and then skips later rows.
     await store(server, [job("a"), job("b"), job("c"), job("young", { completed_at: new Date() })]);
     await prune(server);
     expect(await idsOf(server)).toEqual(["young"]);

@@ -24,7 +24,7 @@ test.skipIf(!process.env.DATABASE_URL)(
     const change = (row: Partial<typeof jobs.$inferInsert>) =>
       app.db.write((tx) => tx.update(jobs).set(row).where(eq(jobs.id, job!.id)));
     await change({ state: "completed", status: "success", result: "{}" });
-    // Longer than until all that is waited for is looked at.
+    // Longer than the polling interval for all waiting calls.
     await Bun.sleep(6_000);
     await change({ state: "running", status: null, result: null });
     expect((await answer).json()).toBe("mine");

@@ -1,4 +1,4 @@
-/** Files of versions that nobody needs any more are deleted, and no others. */
+/** Files of versions that are no longer used are deleted, and no others. */
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -16,7 +16,7 @@ import {
 import { installClients } from "../../../support/peers/packages/package-clients.ts";
 import { advanceClock, DAY_S, HOUR_S, prune, RETENTION, secondsAgo } from "./retention-setup.ts";
 
-/** They install one function, for either language. */
+/** Clients that install one function, for either language. */
 const CLIENTS = {
   composer: `<?php
 if ($argv[1] === 'update') exit(file_put_contents('composer.lock', '{}') ? 0 : 1);
@@ -63,7 +63,7 @@ describe("files of versions", () => {
   test("are kept while a process runs them", async () => {
     await using server = await startTestServer(RETENTION);
     const { ask } = await server.workspace();
-    // What it will load later it needs on disk: a module of its own, and a package.
+    // It needs files on disk that it loads later: a module of its own, and a package.
     const later = `export const mark = "there";
       export async function main(late: boolean) {
         return late ? [(await import(import.meta.path)).mark, (await import("is-number")).default(1)] : [];

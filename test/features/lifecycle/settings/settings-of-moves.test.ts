@@ -1,4 +1,6 @@
-/** Settings as clients save them that move a workspace: before its items, and with what this server does not honour. */
+/**
+ * Settings saved by clients that move a workspace: before its items, and with fields that this server ignores.
+ */
 import { expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
 import { admin, BASE, dev, server, setUpWorkspaceSettings } from "./workspace-settings-setup.ts";

@@ -1,4 +1,4 @@
-/** Views that people make for their reports are not tables of a workspace: nothing of it is moved or deleted there. */
+/** Views that users create for reports are not tables of a workspace: their rows are not moved or deleted. */
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { deploy, expectOk, startTestServer } from "../../../support/harness.ts";

@@ -1,4 +1,7 @@
-/** The ways into a workspace that ask for no account, and those that the server takes by itself: archived, none is open. */
+/**
+ * Accesses to a workspace that need no account, and the server's own tasks: in an archived workspace, none
+ * works.
+ */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +15,7 @@ import {
   until,
 } from "../../../support/harness.ts";
 
-/** A server elsewhere that says what it likes to whoever listens. */
+/** A server on another host whose responses a test chooses. */
 function startPeer() {
   const open = new Set<Bun.ServerWebSocket<unknown>>();
   const server = Bun.serve({

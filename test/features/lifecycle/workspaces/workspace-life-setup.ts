@@ -1,4 +1,4 @@
-/** A workspace with rows in all tables, and what is left of it. */
+/** A workspace with rows in all tables, and what remains of it. */
 import { afterAll, beforeAll } from "bun:test";
 import { eq, getTableColumns, getTableName } from "drizzle-orm";
 import { oauthAccounts } from "../../../../src/features/assets/account-tables.ts";
@@ -28,7 +28,7 @@ export async function rowsOf(id: string): Promise<Record<string, number>> {
   return counts;
 }
 
-/** A workspace with something in every table that there is a way to. */
+/** A workspace with a row in every table that the interface can fill. */
 export async function createFilledWorkspace(id: string): Promise<{ ask: Ask; bound: string }> {
   const { ask } = await server.workspace(id);
   const dev = await server.member(id, `dev_${id}`);
@@ -79,7 +79,7 @@ export async function createFilledWorkspace(id: string): Promise<{ ask: Ask; bou
   await expectOk(ask("POST", `${w}/favorites/star`, { path: "f/ops/app", favorite_kind: "app" }));
   const kept = `${w}/inputs/create?runnable_id=u/admin/hello&runnable_type=ScriptPath`;
   await expectOk(ask("POST", kept, { name: "kept", args: {} }));
-  // An event that waits to be sent, and an account elsewhere.
+  // A pending event, and an account at a provider.
   await expectOk(ask("POST", `${w}/variables/update/u/admin/key`, { description: "told" }));
   const { db } = server.server.app;
   const account = { client: "x", owner: "x@example.org", refresh_token: null, lifetime_s: 60 };

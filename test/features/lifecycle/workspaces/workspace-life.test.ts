@@ -1,4 +1,4 @@
-/** Workspaces are archived and brought back, deleted without a trace, and given another id. */
+/** Workspaces are archived and restored, deleted without a trace, and renamed. */
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -112,7 +112,7 @@ describe("a deleted workspace", () => {
     await expectOk(ask("POST", "/w/gone/jobs/run/p/u/admin/sleep", {}));
     const flow = (await expectOk(ask("POST", "/w/gone/jobs/run/f/u/admin/flow", {}))).text;
     const before = await rowsOf("gone");
-    // Whatever a feature keeps: a table without a row here would be looked at in vain.
+    // Every table of a workspace: one without rows would not be tested.
     const empty = (await tablesOfWorkspaces()).map((table) => getTableName(table as never));
     expect(empty.filter((name) => !before[name])).toEqual([]);
     const deliveries = () => db.read.select().from(webhookDeliveries).where(ofEndpoint);
@@ -179,7 +179,7 @@ describe("a changed id", () => {
     await expectOk(ask("POST", "/w/before/workspaces/change_workspace_id", body));
     expect(await rowsOf("before")).toEqual({});
     const moved = await rowsOf("after");
-    // Cached results are found by the id; steps of the flow and audit rows may have come since.
+    // Cached results are keyed by the id; steps of the flow and audit rows may have been added since.
     for (const [table, count] of Object.entries(rows)) {
       if (table !== "job_cache") expect([table, (moved[table] ?? 0) >= count]).toEqual([table, true]);
     }
@@ -188,7 +188,7 @@ describe("a changed id", () => {
     expect((await ask("GET", `${w}/apps/list?starred_only=true`)).json()).toHaveLength(1);
     expect((await ask("GET", `${w}/folders/listnames`)).json()).toContain("ops");
     expect((await ask("GET", `${w}/groups/get/team`)).json().members).toEqual(["admin", "dev_before"]);
-    // What is due runs there.
+    // Due jobs run there.
     const due = { next_at: new Date() };
     const hourly = and(eq(schedules.workspace_id, "after"), eq(schedules.path, "u/admin/hourly"));
     await server.server.app.db.write((tx) => tx.update(schedules).set(due).where(hourly));
@@ -212,7 +212,7 @@ describe("a changed id", () => {
     expect([answer.status, answer.json()]).toEqual([200, "hello"]);
     const [row] = (await ask("GET", `${w}/audit/list?operation=workspaces.change`)).json();
     expect(row).toMatchObject({ resource: "after", parameters: { old_id: "before" } });
-    // The id is free, and whoever has it next finds neither files nor secrets.
+    // The id is free, and its next workspace has neither files nor secrets of the old one.
     const anew = { id: "before", name: "before", owner: "admin_before@example.org", username: "admin" };
     await expectOk(server.operator("POST", "/workspaces/create", anew));
     const next = ask;

@@ -1,4 +1,4 @@
-/** An approval counts only for its own request, and in the name of its user. */
+/** An approval counts only for its own request, and only in its user's name. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
@@ -63,7 +63,7 @@ const start = async (path: string, by: Ask, args: object = { order: 1 }) =>
   (await expectOk(by("POST", `${jobs}/run/f/${path}`, args))).text;
 const get = async (id: string): Promise<any> => (await expectOk(admin("GET", `${jobs}_u/get/${id}`))).json();
 
-/** @returns the result, or the id of the step that asks, once the run has come to either */
+/** @returns the result, or the id of the step that waits for approval, whichever comes first */
 const cameTo = (id: string): Promise<any> =>
   until(async () => {
     const job = await get(id);
@@ -71,7 +71,7 @@ const cameTo = (id: string): Promise<any> =>
     const { modules, step, approval_conditions } = job.flow_status ?? {};
     return approval_conditions ? { asks: modules[step - 1].id } : undefined;
   }, "the run to ask or to end");
-/** The run itself, or what runs inside of it. */
+/** The run itself, or a nested one. */
 const frameThatAsks = (id: string): Promise<string> =>
   until(async () => {
     for (let frame: string | undefined = id; frame !== undefined; ) {
@@ -108,7 +108,7 @@ describe("an approval that neither group members nor starters may give", () => {
     expect(await cameTo(run)).toEqual({ result: "paid 1" });
     const again = await restart(by, run, "pay", { order: 31337 });
     expect(await cameTo(again)).toEqual({ asks: "ask" });
-    // Whoever started it may not give it either, so nothing changed is asked again as well.
+    // Its starter may not approve it either, so unchanged requests are asked again as well.
     expect(await cameTo(await restart(by, run, "pay"))).toEqual({ asks: "ask" });
     const named = await expectOk(by("POST", `${jobs}/restart/f/${run}`, { step_id: "pay" }));
     expect(await cameTo(named.text)).toEqual({ asks: "ask" });
@@ -128,7 +128,7 @@ describe("an approval that anybody may give", () => {
     expect(await cameTo(await restart(ann, run, "pay", { order: 2 }))).toEqual({ asks: "ask" });
     expect(await cameTo(await restart(ann, run, "pay", { note: "x" }))).toEqual({ asks: "ask" });
     expect(await cameTo(await restart(admin, run, "pay"))).toEqual({ asks: "ask" });
-    // Nor by way of one that went on with what was approved.
+    // Nor through a run that continued with that approval.
     expect(await cameTo(await restart(ann, same, "pay", { order: 2 }))).toEqual({ asks: "ask" });
   });
 
@@ -231,7 +231,7 @@ describe("a link in the name of another user", () => {
         expect((await signed(ann, own)).status).toBe(200);
       expect((await signed(admin, "boss")).status).toBe(200);
     }
-    // A job of one's own is not a script of the flow, whatever it says it belongs to.
+    // A user's own job is not a step of the flow, whatever flow it names as its parent.
     const content = `${links} export const main = (job: string) => sign(job, "boss")`;
     const body = { language: "bun", content, args: { job } };
     const query = `?root_job=${id}&parent_job=${id}`;

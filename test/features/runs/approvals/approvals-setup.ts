@@ -1,4 +1,4 @@
-/** A server with flows that wait for an approval, and calls that answer. */
+/** A server with flows that wait for approval, and calls that answer. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
@@ -19,7 +19,7 @@ export const script = (id: string, content: string, inputs: object = {}, more: o
 });
 export const createApprovalStep = (suspend: object = {}, content = "export const main = () => 'asked'") =>
   script("a", content, {}, { suspend });
-/** Tells what its expressions saw of the approvals. */
+/** Returns what its expressions saw of the approvals. */
 export const stepAfterApproval = script("b", "export const main = (seen: unknown) => seen", {
   seen: js("({ resume, resumes, approvers, a: results.a })"),
 });
@@ -37,7 +37,7 @@ export const awaitFlowEnd = (id: string, from = ask): Promise<any> =>
     const job = await getPublicJob(id, from);
     return job.type === "CompletedJob" ? job : undefined;
   }, "the flow's end");
-/** @returns the job of the step that asks, once the flow waits for it */
+/** @returns the job of the step that asks for approval, once the flow waits for it */
 export const awaitApprovalStep = (id: string, from = ask): Promise<string> =>
   until(async () => {
     const { flow_status } = await getPublicJob(id, from);

@@ -1,4 +1,4 @@
-/** The right to approve, on the page too; stored approvals, and their handling at a restart. */
+/** The right to approve, also on the page; stored approvals, and what a restart does with them. */
 import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Flows that wait for approval: signed links, owners, the page for people, and who may answer. */
+/** Flows that wait for approval: signed links, owners, the approval page, and who may answer. */
 import { describe, expect, test } from "bun:test";
 import { type Ask, expectOk, until } from "../../../support/harness.ts";
 import {
@@ -92,13 +92,13 @@ describe("signed links", () => {
       expect((await read(job, wrong)).status).toBe(401);
     }
     expect((await read(flow, right)).status).toBe(404);
-    // Without a signature, a stranger is told to log in.
+    // Without a signature, an anonymous caller is told to log in.
     expect((await nobody("GET", `${PUBLIC_JOBS}/completed/get_result/${job}`)).status).toBe(400);
 
     expect(await getPublicJob(flow)).toMatchObject({
       suspend: 2,
       flow_status: {
-        // The index of the module that waits, after the one that asks.
+        // The index of the waiting module, after the one that asks.
         step: 1,
         modules: [{ type: "Success" }, { type: "WaitingForEvents" }],
         failure_module: { type: "WaitingForPriorSteps", parent_module: "a" },
@@ -254,7 +254,7 @@ describe("signed links", () => {
 });
 
 describe("an answer before the flow waits", () => {
-  // The step itself approves or refuses while it runs.
+  // The step itself approves or rejects while it runs.
   const early = (verb: string) => `export async function main() {
     const at = process.env.BASE_INTERNAL_URL + "/api/w/acme/jobs";
     const headers = { authorization: "Bearer " + process.env.WM_TOKEN, "content-type": "application/json" };

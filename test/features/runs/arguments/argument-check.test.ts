@@ -1,4 +1,4 @@
-/** Scripts that refuse calls whose arguments do not match their schema. */
+/** Scripts that reject calls whose arguments do not match their schema. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Sends the body as it is; no content type goes along unless one is given. */
+/** Sends the body unchanged, without a content type unless one is given. */
 async function run(body: string | Uint8Array, type: string | undefined, query = "") {
   const headers = new Headers({ authorization: `Bearer ${token}`, "x-sign": "abc", "x-two-words": "d" });
   if (type !== undefined) headers.set("content-type", type);

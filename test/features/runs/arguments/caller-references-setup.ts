@@ -1,9 +1,9 @@
-/** Scripts, flows and apps that run with the rights of their author, and a caller with a secret. */
+/** Scripts, flows and apps that run with their author's rights, and a caller with a secret. */
 import { afterAll, beforeAll, expect } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 export let server: TestServer;
-/** The workspace's admin, who has secrets, and in whose name things run. */
+/** The workspace's admin, who has secrets, and as whom items run. */
 export let admin: Ask;
 export let ann: Ask;
 

@@ -1,4 +1,4 @@
-/** References that somebody gives whose rights are not those the job runs with: they read nothing the caller may not. */
+/** References given by a caller with other rights than the job: they read nothing that the caller may not. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, deploy, expectOk, until } from "../../../support/harness.ts";
 import {
@@ -55,7 +55,7 @@ test("values encrypted for the caller reach another user's job; those encrypted 
   expect(await runs(token, "p/u/admin/echo", `$encrypted:${sealed}`)).toEqual([200, `$encrypted:${sealed}`]);
 });
 
-/** A token of the admin's. */
+/** A restricted token of the admin. */
 async function restricted(scopes: string[]): Promise<Ask> {
   const body = { label: "restricted", scopes, workspace_id: "acme" };
   return server.as((await expectOk(admin("POST", "/users/tokens/create", body))).text);
@@ -189,7 +189,7 @@ describe("an approval", () => {
   test("keeps its value, also if the workspace's key is rotated before the flow continues", async () => {
     const { id, resume, link } = await waiting(2);
     await expectOk(server.as(undefined)("POST", resume, { key: "$var:u/admin/key" }));
-    // The one before the last is no longer in anybody's memory.
+    // The key before the last is no longer cached anywhere.
     for (const key of ["another", "third"]) {
       const new_key = key.padStart(64, "k");
       await expectOk(admin("POST", "/w/acme/workspaces/encryption_key", { new_key }));

@@ -1,4 +1,4 @@
-/** CloudEvents 1.0 over HTTP, in both modes, and the consent that senders ask for: contract §4.10, rule 10. */
+/** CloudEvents 1.0 over HTTP, in both modes, and the validation request of senders: contract §4.10, rule 10. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
 

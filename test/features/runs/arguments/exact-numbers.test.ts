@@ -1,4 +1,4 @@
-/** Numbers that a double cannot hold, on every way that a person's JSON takes through the service: no digit is lost. */
+/** Numbers that a double cannot represent keep all digits on every path of users' JSON through the service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Answer,
@@ -10,7 +10,10 @@ import {
   until,
 } from "../../../support/harness.ts";
 
-/** Larger than 2^53, longer than 17 digits, a float of Python, out of range, and one that a double writes otherwise. */
+/**
+ * Larger than 2^53, more than 17 digits, a Python float, out of range, and one that JavaScript formats
+ * differently.
+ */
 const NUMBERS = "[12345678901234567891,0.12345678901234567891,1.0,1e400,-0]";
 /** Values that a JSON schema processes are converted to JavaScript numbers. */
 const VALUES = "[12345678901234567891,0.12345678901234567891,1,1e400,0]";
@@ -21,7 +24,7 @@ let ask: Ask;
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask } = await server.workspace());
-  // Bash is given its arguments as they were written.
+  // Bash receives its arguments as they were written.
   const schema = { type: "object", properties: { x: {}, key: { type: "string", format: "password" } } };
   const show = 'x="$1"\nkey="$2"\necho "$x"\n';
   await deploy(ask, "acme", "u/admin/show", show, { language: "bash" });

@@ -25,7 +25,7 @@ afterAll(async () => {
   await bucket.stop();
 });
 
-/** A workspace with a script that takes whatever comes, and a token that may run it and nothing else. */
+/** A workspace with a script that accepts any arguments, and a token that may only run it. */
 async function workspace(id: string, storage: object | undefined) {
   const { ask, token } = await server.workspace(id);
   await deploy(ask, id, "u/admin/form", "export const main = (...all: any[]) => 0");
@@ -71,7 +71,7 @@ async function argsOf(ask: Ask, id: string, response: Response) {
 }
 
 const TYPE = "multipart/form-data; boundary=xx";
-/** A part as it stands in the body. */
+/** A part, as in the body. */
 const part = (head: string, body: string) =>
   `--xx\r\nContent-Disposition: form-data; ${head}\r\n\r\n${body}\r\n`;
 
@@ -204,7 +204,7 @@ describe.each([
         socket.write(`${head.join("\r\n")}\r\n\r\n${file}${file.slice(0, 50_000)}`);
       });
       socket.on("close", resolve);
-      // The first file is stored, the second one under way.
+      // The first file is stored, the second one being uploaded.
       const stored = until(
         async () => ((await place.keys()).length > before.length ? true : undefined),
         "a file",

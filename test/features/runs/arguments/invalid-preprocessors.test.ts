@@ -1,4 +1,4 @@
-/** Preprocessors that are wrong, fail, or get what they did not ask for. */
+/** Preprocessors that are invalid, fail, or receive unexpected requests. */
 import { describe, expect, test } from "bun:test";
 import { deploy } from "../../../support/harness.ts";
 import { ask, run, setUpPreprocessors } from "./preprocessors-setup.ts";
@@ -81,7 +81,7 @@ describe("invalid preprocessors", () => {
     await deploy(ask, "acme", path, content, more);
     const job = await run(path, { a: 1 });
     expect([job.success, job.result.error]).toMatchObject([false, error]);
-    // The arguments it would have changed are still told.
+    // The arguments that it would have replaced are still shown.
     expect([job.preprocessed, job.args]).toEqual([undefined, { a: 1 }]);
   });
 });

@@ -1,4 +1,7 @@
-/** A script's function `preprocessor`, which makes main's arguments of the request: semantics of webhooks, rule 7. */
+/**
+ * A script's function `preprocessor`, which converts the request into main's arguments: semantics of webhooks,
+ * rule 7.
+ */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
@@ -21,7 +24,7 @@ interface Dialect {
   named: string;
 }
 
-/** main answers its arguments and its process. */
+/** main returns its arguments and its process. */
 const typescript = {
   event: `
     export async function preprocessor(event: any) {
@@ -74,7 +77,7 @@ describe.each(dialects)("in $language", ({ language, event, named }) => {
       });
       expect(job.result.seen.query).toEqual({ include_query: "q", q: "x" });
       expect(job.result.seen.headers["content-type"]).toBe("application/json");
-      // What is stored is what main was given.
+      // The stored arguments are those that main received.
       expect(job.preprocessed).toBe(true);
       expect(new Date(job.args.at).getTime()).toBe(0);
       expect(job.args).toMatchObject({ seen: job.result.seen });

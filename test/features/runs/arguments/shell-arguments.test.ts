@@ -1,4 +1,4 @@
-/** Arguments of bash scripts: `$1`, `$2`, … as ever, and nobody else on the machine reads them. */
+/** Arguments of bash scripts: `$1`, `$2`, … as usual, and unreadable for other users of the machine. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -42,7 +42,7 @@ test("a script starts as if run by name: its own `$0`, no further arguments, no 
     "set -u",
     "inner=$(bash -c 'echo \"$# ${BASH_ENV-none}\"')",
     "open=$(ls -l /proc/self/fd | grep -c memfd)",
-    // Given its shell, bash does not look its user up when it starts.
+    // With SHELL set, bash does not look up its user when it starts.
     "shell=$(env | grep -c '^SHELL=/.*bash$')",
     'echo "$# $(basename "$0") ${BASH_SOURCE[0]##*/} $LINENO ${BASH_ENV-none} $inner $open $shell"',
   ].join("\n");
@@ -60,7 +60,7 @@ test.each([
 test("a secret from a reference is in no process's command line or environment", async () => {
   const content = [
     'a="$1"',
-    // What programs that it starts are given, and what it was started with.
+    // The environment of the programs that it starts, and its own command line.
     'env > said; echo "$0 $BASH_EXECUTION_STRING" >> said',
     `[ "$a" = ${SECRET} ] && ! grep -q "s3cr3t" said && echo "unseen in $(wc -l < said) lines"`,
   ].join("\n");

@@ -1,4 +1,4 @@
-/** Others change a run all the time: what has succeeded has, and nothing is given up. */
+/** A run that others change constantly: completed steps stay completed, and nothing is given up. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
@@ -27,12 +27,12 @@ describe.skipIf(!process.env.DATABASE_URL)("a run that others change continuousl
     const run = async (modules: object[]) =>
       (await expectOk(ask("POST", "/w/acme/jobs/run/preview_flow", { value: { modules }, args: {} }))).text;
     const flows = [await run([step("a"), step("b")]), await run([sleeping, step("b")])];
-    // Whoever wants to change a run finds that somebody else just has.
+    // Every change of a run finds that another server has just changed it.
     await says("CREATE FUNCTION others() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$");
     await says(
       "CREATE TRIGGER others BEFORE UPDATE OF version ON flow_frames FOR EACH ROW EXECUTE FUNCTION others()",
     );
-    // Longer than an end, or a frame, is tried that the database refuses.
+    // Longer than the retries of a completion or a frame that the database rejects.
     await Bun.sleep(25_000);
     await says("DROP FUNCTION others CASCADE");
     for (const flow of flows) {

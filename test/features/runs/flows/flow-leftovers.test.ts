@@ -41,7 +41,7 @@ test("steps of a same_worker flow share a folder, one for each run", async () =>
   expect([one.result, two.result]).toEqual(["one", "two"]);
   const folder = join(server.data_dir, "runner", "shared");
   await until(() => (readdirSync(folder).length === 0 ? true : undefined), "the folders to be removed");
-  // The same processes, for a flow whose steps share nothing.
+  // The same processes, for a flow whose steps share no folder.
   const alone = "export const main = () => require('node:fs').existsSync('shared')";
   const check = (same_worker: boolean) => ran({ modules: [script("a", alone)], same_worker });
   expect((await check(true)).result).toBe(true);

@@ -1,4 +1,4 @@
-/** Loops and branches of flows, one after another and side by side. */
+/** Loops and branches of flows, sequential and parallel. */
 import { describe, expect, test } from "bun:test";
 import { js, result, script, setUpFlowRuns } from "./flow-runs-setup.ts";
 

@@ -1,4 +1,7 @@
-/** Flows that are not deployed: run as given, checked like deployed ones; and what steps are told of their place. */
+/**
+ * Flows that are not deployed: run as given and validated like deployed ones; and what steps know of their
+ * place.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
@@ -89,7 +92,7 @@ describe("an undeployed flow", () => {
   test("has its scripts' dependencies resolved when it runs", async () => {
     const content = `import missing from "@svc-no-such-scope/no-such-package"; export const main = () => missing`;
     const { error } = (await waitResult(previewed([script("a", content)]))).json();
-    // Without a lock the import itself would fail, by another name.
+    // Without a lock the import itself would fail, with another error name.
     expect(error).toMatchObject({ name: "DependencyError", step_id: "a" });
   });
 });

@@ -1,4 +1,4 @@
-/** A server that streams, flows of a few steps, and what their runs come to. */
+/** A server that streams, flows of a few steps, and their results. */
 import { afterAll, beforeAll } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
 import { type Streaming, startStreaming } from "../../../support/streaming.ts";

@@ -124,7 +124,7 @@ describe("results by id", () => {
     const steps = [branch([ten]), loop("l", [ten2]), waits, read("last", "[results.deep, results.other]")];
     const id = await start(await push(steps), args);
     await untilRunning(id, "waits");
-    // As when another server has changed the run meanwhile: it is read anew.
+    // As if another server had changed the run meanwhile: it is read again.
     await on.server.server.app.db.write((tx) =>
       tx
         .update(flowFrames)
@@ -179,7 +179,7 @@ test.each(["result", "previous_result"])(
     const branches = [{ expr: `${name}.length === 2`, modules: [chosen] }];
     const one = { id: "b", value: { type: "branchone", branches, default: [other] } };
     expect((await runFlow([before, one])).result).toBe("chosen");
-    // Before the first step, it is the input of the flow.
+    // For the first step, it is the input of the flow.
     const first = { ...over, value: { ...over.value, iterator: js(`${name}.items`) } };
     expect((await runFlow([first], { items: [5] })).result).toEqual([15]);
   },

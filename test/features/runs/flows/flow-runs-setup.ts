@@ -1,4 +1,4 @@
-/** A server, steps in a few words, and flows that are run to their result. */
+/** A server, short constructors of steps, and flows that are run to their result. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -16,7 +16,7 @@ export const script = (id: string, content: string, inputs: object = {}, more: o
 });
 
 let count = 0;
-/** A number that the tests of a file use once. */
+/** A number that is used once per file. */
 export const nextNumber = () => ++count;
 export async function push(modules: object[], more: object = {}): Promise<string> {
   const path = `u/admin/flow_${++count}`;

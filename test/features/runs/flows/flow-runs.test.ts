@@ -1,4 +1,4 @@
-/** Flows that run: every kind of module and option, through the webhooks. */
+/** Runs of flows with every kind of module and option, through the webhooks. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
 import {

@@ -35,7 +35,7 @@ test("run_and_stream sends chunks as they are produced, and the whole at the end
   const before = await events.upTo((event) => event.new_result_stream !== undefined);
   expect(before.at(-1)).toMatchObject({ type: "update", new_result_stream: "one\n", stream_offset: 4 });
   const id = response.headers.get("svc-job-id")!;
-  // Who comes later is told what has been streamed so far, and the rest.
+  // A later reader receives what has been streamed so far, and the rest.
   const late = reader(await on.follow(id));
   await late.upTo((event) => event.new_result_stream === "one\n");
   on.gates.open("second");

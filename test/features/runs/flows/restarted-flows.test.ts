@@ -1,11 +1,11 @@
-/** Runs that begin at a step of another run, with the results of the steps before. */
+/** Runs that restart at a step of another run, with the results of the steps before. */
 import { describe, expect, test } from "bun:test";
 import { expectOk, until } from "../../../support/harness.ts";
 import { jobs, js, loop, on, push, runFlow, script, setUpResults, start } from "./flow-results-setup.ts";
 
 setUpResults();
 
-/** Counts its runs, in a child of its own. */
+/** A step that counts the runs of its process. */
 const counting = (id: string, more = "") =>
   script(id, `let runs = 0; export const main = (...all: unknown[]) => ({ runs: ++runs${more} })`);
 
@@ -40,7 +40,7 @@ describe("a run from a step of another run on", () => {
     expect(middle.result[1]).not.toBe(b);
     const named = await expectOk(on.ask("POST", `${jobs}/restart/f/${first.id}`, { step_id: "c" }));
     expect((await on.completed(named.text)).result).toEqual([a, b, 1]);
-    // One that took over can be gone on from as well.
+    // A run that reused results can be restarted from as well.
     expect((await restarted(middle.id, "c")).result).toEqual([a, middle.result[1], 1]);
   });
 

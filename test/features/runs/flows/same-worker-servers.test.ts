@@ -1,4 +1,4 @@
-/** Steps that share a folder stay with the server that has it, however long they wait there for a slot. */
+/** Steps that share a folder stay on the server that has it, however long they wait for a slot there. */
 import { expect, test } from "bun:test";
 import { createDatabase, expectOk, startTestServer } from "../../../support/harness.ts";
 

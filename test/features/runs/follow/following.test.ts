@@ -1,4 +1,4 @@
-/** getupdate and getupdate_sse: following a job, from any place, while it runs and afterwards. */
+/** getupdate and getupdate_sse: following a job, from any offset, while it runs and afterwards. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobStreams, jobs } from "../../../../src/platform/queue/tables.ts";
@@ -14,7 +14,7 @@ afterAll(() => on.stop());
 
 describe("following a job", () => {
   const text = "aß😀€\n😀😀z";
-  /** Offsets that are handed out: none inside a pair. */
+  /** Valid offsets: none is inside a surrogate pair. */
   const offsets = [0, 1, 2, 4, 5, 6, 8, 10, 11];
 
   test("resumes exactly at an offset, during the job and after it", async () => {
@@ -56,7 +56,7 @@ describe("following a job", () => {
       expect([update.new_result_stream ?? "", update.new_logs ?? ""]).toEqual([rest, rest]);
       expect([update.stream_offset, update.log_offset]).toEqual([text.length, head + text.length]);
     }
-    // Nobody was given an offset inside a pair; who has one all the same gets the whole character.
+    // No offset inside a pair is ever returned; a client that sends one receives the whole character.
     const inside = (await on.ask("GET", `/w/acme/jobs_u/getupdate/${id}?stream_offset=3`)).json();
     expect(inside.new_result_stream).toBe(text.slice(2));
   });
@@ -96,7 +96,7 @@ describe("following a job", () => {
         on.follow(id, `stream_offset=${offset}&log_offset=${head + Math.min(offset, log.length)}`),
       ),
     );
-    // Those that are behind have been given a part before the job goes on.
+    // Slow readers have received a part before the job continues.
     const readers = live.map((response) => reader(response));
     const begun = await Promise.all(
       readers.map((each) => each.upTo((event) => event.stream_offset !== undefined)),
@@ -153,7 +153,7 @@ describe("following a job", () => {
       ...all,
       new_logs: "gun\n",
     });
-    // Clients that ask again at once, until the job has ended, are held up a little.
+    // Clients that poll again at once are delayed a little, until the job has ended.
     const asked = performance.now();
     expect(await update(`running=true&log_offset=${end_of_log}`)).toEqual({ log_offset: end_of_log });
     expect(performance.now() - asked).toBeGreaterThan(200);
@@ -260,7 +260,7 @@ describe("following a job", () => {
       }
       expect((await read(on.ask, id)).text).toContain('"only_result":"mine"');
       expect((await read(on.ask, "no-id")).status).toBe(400);
-      // Without a login only what was started without one can be read.
+      // Without a login, only jobs that were started without one can be read.
       const nobody = await read(on.server.as(undefined), id);
       expect([nobody.status, nobody.text]).toEqual([400, expect.stringContaining("log in to see this job")]);
       const foreigner = await on.server.user(`foreigner_${spelling}`);

@@ -1,4 +1,4 @@
-/** Reads of one job, and counts of many. */
+/** Reading one job, and counts of many. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Ask,
@@ -76,7 +76,7 @@ test("queued jobs are counted, and have a position and a time; start times are s
     "export const main = async (ms: number) => { await Bun.sleep(ms) }",
   );
   await deploy(ask, "acme", "u/admin/tagged", "export const main = () => 1", { tag: "bun" });
-  // A worker takes a few jobs more than it runs, so that it need not wait for the next.
+  // A worker claims a few jobs more than it runs, so that it does not wait for the next.
   const taken: string[] = [];
   const first = await until(async () => {
     const id = await start("u/admin/sleeps", { ms: 60_000 });

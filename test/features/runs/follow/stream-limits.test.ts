@@ -99,7 +99,7 @@ describe("a reader that does not read", () => {
       const job = await ask("GET", `/w/acme/jobs_u/get/${job_id}?no_logs=true`);
       return job.status === 200 && job.json().type === "CompletedJob" ? true : undefined;
     }, "the job to end while nobody reads");
-    // Long enough for the server to have let go of what it kept in memory of the end.
+    // Long enough for the server to have dropped the end from memory.
     await Bun.sleep(1_200);
     const events = await allEvents(await reader.wake());
     const whole = line.repeat(lines);
@@ -110,7 +110,7 @@ describe("a reader that does not read", () => {
 });
 
 describe("time", () => {
-  /** Moves the server's clock on from here. */
+  /** Moves the server's clock forward. */
   function later(app: App, ms: number): void {
     (app as { -readonly [K in keyof App]: App[K] }).clock = () => new Date(Date.now() + ms);
   }
@@ -139,7 +139,7 @@ describe("time", () => {
     expect([await next(running), await next(followed)]).toEqual([{ type: ": ping" }, { type: ": ping" }]);
     later(app, 31_000);
     expect(await Array.fromAsync(followed)).toEqual([{ type: ": timeout" }]);
-    // The call that began the job goes on to its end.
+    // The call that started the job continues to its end.
     expect(await next(running)).toEqual({ type: ": ping" });
     const again = eventsOf(
       await open(`/jobs_u/getupdate_sse/${id}?stream_offset=1&only_result=true&no_logs=true`, "GET"),

@@ -168,7 +168,7 @@ async def main():
     const offsets = events.flatMap((event) => event.stream_offset ?? []);
     expect(offsets.at(-1) ?? 0).toBe(stream.length);
     expect(events.at(-1)).toMatchObject({ completed: true, only_result: result as object });
-    // Nothing of a stream is log, and who comes later finds the same.
+    // No part of the stream is in the log, and later readers receive the same.
     const later = await allEvents(await on.follow(id));
     expect(streamed(later)).toBe(stream);
     expect(joinLogs(later)).not.toContain("WM_STREAM");

@@ -1,4 +1,4 @@
-/** run_and_stream: the call that makes a job and streams it. */
+/** run_and_stream: the call that creates a job and streams it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { allEvents, joinLogs, reader, streamed } from "../../../support/event-stream.ts";
 import { until } from "../../../support/harness.ts";
@@ -20,7 +20,7 @@ describe("run_and_stream", () => {
     expect(response.headers.get("content-type")).toBe("text/event-stream");
     expect(response.headers.get("cache-control")).toBe("no-cache");
     const events = reader(response);
-    // The script cannot go on before this has arrived.
+    // The script cannot continue before this has arrived.
     const before = await events.upTo((event) => event.new_result_stream !== undefined);
     expect(before.at(-1)).toEqual({ type: "update", new_result_stream: "one\n", stream_offset: 4 });
     on.gates.open("second");

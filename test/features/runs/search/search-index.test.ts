@@ -1,4 +1,4 @@
-/** The full-text index of jobs: what it holds, who finds it, and when it is gone. */
+/** The full-text index of jobs: its content, who finds what, and when entries are deleted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { inArray, sql } from "drizzle-orm";
 import { createPruner } from "../../../../src/features/lifecycle/retention/pruner.ts";
@@ -29,10 +29,10 @@ afterAll(() => server.stop());
 const limit = (value: number) =>
   expectOk(server.operator("POST", "/settings/global/job_search_index", { value }));
 const run = (args: unknown) => expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/echo", args));
-/** Indexes all that has completed: clocks may differ by a minute at most. */
+/** Indexes everything that has completed: clocks may differ by a minute at most. */
 const fill = () => fillSearchIndex(server.server.app, new Date(Date.now() + 120_000));
 
-/** Gives the index another size. The server's own pass may still go by the one before. */
+/** Changes the size of the index. The server's own pass may still use the previous one. */
 async function resize(size: number): Promise<void> {
   await limit(size);
   await until(async () => {
@@ -57,7 +57,7 @@ async function indexed(word: string): Promise<string[]> {
   return rows.map(({ job_id }) => job_id);
 }
 
-/** Gives an indexed job a word that it has not, so that only the index finds it. */
+/** Adds a word to an indexed job's entry only, so that only the index can find it. */
 async function giveWord(job_id: string, word: string): Promise<void> {
   await server.server.app.db.write(async (tx) => {
     const [row] = await tx

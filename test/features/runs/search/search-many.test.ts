@@ -1,4 +1,4 @@
-/** Searches for words that thousands of jobs have. */
+/** Searches for words that occur in thousands of jobs. */
 import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { computeFirstId } from "../../../../src/features/runs/search/rows.ts";
@@ -94,7 +94,7 @@ test("limits on the creation time apply, and other workspaces are not searched",
 test("a caller who disconnects frees the slot for the next ones", async () => {
   const { db } = server.server.app;
   const url = `${server.url}/api/srch/w/acme/index/search/job?search_query=often&created_by=nobody`;
-  // Held up so that each is under way, or waits, when it goes.
+  // Delayed, so that each is running or waiting when the caller disconnects.
   const held = db.readAside(counting, { timeout_ms: 120_000 });
   const callers = Array.from({ length: 6 }, () => new AbortController());
   const headers = { authorization: `Bearer ${token}` };

@@ -1,4 +1,4 @@
-/** The order in which jobs are found, and how a search that takes too long is continued. */
+/** The order of search results, and how a search that exceeds its time is continued. */
 import { afterAll, beforeAll, beforeEach, expect, spyOn, test } from "bun:test";
 import { inArray } from "drizzle-orm";
 import { fillSearchIndex } from "../../../../src/features/runs/search/indexer.ts";
@@ -23,14 +23,17 @@ beforeEach(async () => {
   await server.server.app.db.write((tx) => tx.delete(jobs));
 });
 
-/** Later in each test: what a pass of the server's own indexer has seen in the last one must not count. Not expired. */
+/**
+ * Later in each test, so that jobs that the server's own indexer saw in the previous one do not count. Not
+ * expired.
+ */
 let start = new Date(Date.now() - 500 * HOUR);
 const limit = (value: number) =>
   expectOk(server.operator("POST", "/settings/global/job_search_index", { value }));
-/** Indexes all that has completed. */
+/** Indexes everything that has completed. */
 const fill = () => fillSearchIndex(server.server.app, new Date(Date.now() + 120_000));
 
-/** A job created so many seconds after the start, which took one. */
+/** A job created the given number of seconds after the start, which took one second. */
 function job(seconds: number, text: string, more: Partial<NewJob> = {}): NewJob {
   const created = new Date(start.getTime() + seconds * 1_000);
   const completed_at = new Date(created.getTime() + 1_000);
@@ -48,7 +51,7 @@ async function search(query: string, by = ask, more = "", workspace = "acme") {
   return { ids: hits.map(({ document }: any) => document.id) as string[], searched_until };
 }
 
-/** Searches until nothing is left, by a clock on which each look costs a second. */
+/** Searches to the end, with a clock on which each batch takes a second. */
 async function searchOnSlowClock(query: string, more = "", by = ask, workspace = "acme") {
   const ids: string[] = [];
   let calls = 0;
@@ -140,7 +143,7 @@ test("a search for a frequent word with a rare filter is continued", async () =>
 test("results of several index queries are complete and in order", async () => {
   const total = 1_600;
   const numbers = Array.from({ length: total }, (_, n) => n);
-  // Completed in another order than created, and so indexed in that order.
+  // Completed, and so indexed, in another order than created.
   const late = (n: number) => new Date(start.getTime() + ((n * 7919) % total) * 1_000 + 5_000_000);
   await store(
     numbers.map((n) =>
@@ -150,7 +153,7 @@ test("results of several index queries are complete and in order", async () => {
       }),
     ),
   );
-  // Not before: a pass of the server's own indexer meanwhile would go beyond those that are stored after it.
+  // Not earlier: a pass of the server's own indexer would skip rows that are stored after it.
   await limit(10_000);
   await fill();
   expect(await indexedJobs()).toHaveLength(total);

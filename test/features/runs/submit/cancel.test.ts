@@ -1,4 +1,4 @@
-/** Canceling many jobs, and jobs whose worker is gone; what can be read of a job beside its result. */
+/** Canceling many jobs, and jobs whose worker is lost; what can be read of a job beside its result. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";

@@ -1,4 +1,4 @@
-/** Wiping what a completed job held, and removing jobs whole. */
+/** Deleting the content of completed jobs, and deleting jobs completely. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";

@@ -1,4 +1,4 @@
-/** The operations on jobs that existing clients know, by method and path: each answers, whatever it says to nothing. */
+/** Every operation on jobs that existing clients call, by method and path, gets a response. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createUuid } from "../../../../src/lib/text/ids.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
@@ -106,7 +106,7 @@ POST {w}/jobs/flow/user_states/{id}/{name}
   .trim()
   .split("\n");
 
-/** Known to clients of later years alone: this list only ever becomes shorter. */
+/** Only known to later clients: this list may only shrink. */
 const NOT_HERE = `
 POST {w}/jobs/wac/inline_checkpoint/{id}
 POST {w}/jobs_u/flow/resume_suspended/{id}
@@ -116,7 +116,7 @@ GET {w}/jobs/chat_approval/{id}
   .trim()
   .split("\n");
 
-/** Values that stand for nothing there is. */
+/** Values that identify nothing. */
 const VALUES: Record<string, string> = {
   w: "/w/acme",
   path: "u/admin/nothing",

@@ -153,7 +153,7 @@ describe("a script behind a webhook", () => {
     await deploy(ask, "acme", "u/admin/above", content);
     const above = await server.user("above", { super_admin: true });
     const answer = await above.ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/above", {});
-    // What would reach further than the workspace, or outlive the job, it may not.
+    // Operations beyond the workspace, or with effects beyond the job's end, are denied.
     expect(answer.json()).toEqual([200, 403, 403]);
   });
 

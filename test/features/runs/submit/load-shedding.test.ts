@@ -1,4 +1,4 @@
-/** An overloaded server refuses requests at once, with the time of the next attempt. */
+/** An overloaded server rejects requests at once, with the time of the next attempt. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import {
   type Ask,
@@ -42,7 +42,7 @@ test("synchronous calls beyond the limit get 503 with Retry-After; waiting ones 
 });
 
 test("a call with queue_limit is rejected while more jobs are queued", async () => {
-  // While jobs are short the worker takes some ahead, and those count as running.
+  // While jobs are short, the worker claims some ahead, and those count as running.
   for (const ms of [200, 200, 200]) await call(ms);
   for (const ms of [800, 1, 1]) await expectOk(ask("POST", `${jobs}/run/p/u/admin/slow`, { ms }));
   await until(async () => ((await queued()) === 2 ? true : undefined), "the queue");

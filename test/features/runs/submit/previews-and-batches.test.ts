@@ -1,4 +1,4 @@
-/** Code that is not deployed, and many jobs at once. */
+/** Code that is not deployed, and batches of jobs. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
   type Ask,
@@ -205,7 +205,7 @@ describe("many concurrent jobs", () => {
     for (const id of [ids[0]!, ids[1_499]!, ids[1_564]!]) expect((await completed(id)).result).toBe(id);
     const audited: any[] = (await expectOk(ask("GET", "/w/acme/audit/list?operation=jobs.run"))).json();
     const calls = audited.filter((row) => row.resource === path);
-    // Each piece that was stored has a row of its own.
+    // Each stored batch has its own audit row.
     expect(calls.length).toBeGreaterThan(3);
     expect(calls.reduce((sum, row) => sum + Number(row.parameters.jobs), 0)).toBe(ids.length);
   }, 60_000);

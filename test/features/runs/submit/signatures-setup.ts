@@ -39,9 +39,9 @@ export async function send(path: string, body: Body, headers: Headers, form = "r
 
 interface Scheme {
   rule: SignatureSettings;
-  /** The headers of a sender that is honest unless told otherwise. */
+  /** The headers of an honest sender, unless given otherwise. */
   sign: (body: Body, options?: { key?: string; at?: number }) => Headers;
-  /** Headers, each of which has to be there. */
+  /** Required headers. */
   needs: string[];
   timed?: true;
 }
@@ -55,7 +55,7 @@ export const SCHEMES: Record<string, Scheme> = {
   stripe: {
     rule: { scheme: "stripe", secret: "u/admin/secret" },
     sign: (body, { key = SECRET, at = nowInSeconds() } = {}) => ({
-      // The digest of a secret that is being replaced may stand beside that of the new one; v0 is for tests.
+      // During rotation, the old secret's signature may accompany the new one's; v0 is for tests.
       "stripe-signature": `t=${at},v1=${hex("old", `${at}.`, body)},v1=${hex(key, `${at}.`, body)},v0=00`,
     }),
     needs: ["stripe-signature"],

@@ -1,4 +1,4 @@
-/** Webhooks that take signed requests only: the five schemes, over the exact bytes of the body. */
+/** Webhooks that accept signed requests only: the five schemes, over the exact bytes of the body. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";

@@ -1,4 +1,4 @@
-/** Workflows as code: functions of a running job's own code, each run by a job below it. */
+/** Workflows as code: functions of a running job's code, each run as a child job. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -88,7 +88,7 @@ test("functions that are not exported, and callers other than the job itself, ar
   }
   const { id } = await run("area", { width: 1 });
   expect((await ask("POST", `${jobs}/run/workflow_as_code/${id}/area`, { args: {} })).status).toBe(403);
-  // An argument of that name is an argument like any other.
+  // An argument with that name is an ordinary argument.
   const plain = { name: "area", args: { width: 9 }, _ENTRYPOINT_OVERRIDE: "area" };
   const answer = (await ask("POST", `${jobs}/run_wait_result/p/u/admin/tasks`, plain)).json();
   expect(answer.result.width).toBe(9);

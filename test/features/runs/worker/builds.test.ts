@@ -18,12 +18,12 @@ let ask: Ask;
 let registry: NpmRegistry;
 const sysroot = createTemporaryFolder("svc-compiler-");
 const gate = join(sysroot, "gate");
-/** Requests about the package that have arrived, and what each waits for. */
+/** Requests for the package that have arrived, and what each waits for. */
 let asked = 0;
 const answers = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 const path_before = process.env.PATH;
 
-/** A compiler that waits for a file. What it makes answers with the script's first line. */
+/** A compiler that waits for a file. Its program returns the script's first line. */
 const COMPILER = `#!/bin/sh
 [ "$1" = --print ] && exec echo ${sysroot}
 while [ ! -e ${gate} ]; do sleep 0.05; done

@@ -1,4 +1,4 @@
-/** A job that was taken for lost while its worker runs it still: that worker does not run it a second time. */
+/** A job that was treated as lost while its worker still runs it: that worker does not run it again. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
@@ -26,7 +26,7 @@ test("a job that its own worker claims again keeps its running process, whose re
   const id = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/long", {}))).text;
   const { app } = server.server;
   await until(() => (app.runner.stats().running > 0 ? true : undefined), "the job to run");
-  // A second run would be in the middle when the first one ends.
+  // A second run would be in progress when the first one ends.
   await Bun.sleep(1_000);
   await app.db.write(async (tx) => {
     const lost = { state: "queued", worker: null, started_at: null, last_ping: null, attempts: 1 } as const;

@@ -45,7 +45,7 @@ test("a heartbeat that cannot be stored does not prevent those of other jobs", a
   const row = async (id: string) => (await db.read.select().from(jobs).where(eq(jobs.id, id)))[0]!;
   const small = await start({});
   await until(async () => (await row(small)).state === "running", "the small one to run");
-  // Written before those that are large.
+  // Written before the large ones.
   await refuseUpdates(small);
   const large = [await start({ x: "x".repeat(1_100_000) }), await start({ x: "y".repeat(1_100_000) })];
   for (const id of large) {

@@ -1,4 +1,4 @@
-/** Memory that a burst of jobs took is collected once the server is idle. */
+/** Memory used by a burst of jobs is freed once the server is idle. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { createIdleCollection } from "../../../../src/features/runs/worker/idle-collection.ts";

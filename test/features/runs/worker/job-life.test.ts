@@ -1,4 +1,4 @@
-/** Jobs whose worker is lost, whose cancel comes at a bad moment, or whose installation hangs. */
+/** Jobs whose worker is lost, whose cancellation comes at a critical time, or whose installation hangs. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -29,7 +29,7 @@ const completed = (id: string): Promise<any> =>
     return answer.status === 200 ? answer.json() : undefined;
   }, `job ${id}`);
 
-/** A job that looks as if its worker had gone. */
+/** A job whose worker seems to be lost. */
 async function lostJob(change: Partial<Job>, options: object = {}): Promise<string> {
   await deploy(
     ask,
@@ -114,7 +114,7 @@ test("a cancellation during the claim stops the job", async () => {
 test("a job that waits for a slot is canceled at once", async () => {
   const code = "export const main = async (ms: number) => { await Bun.sleep(ms); return 1 }";
   await deploy(ask, "acme", "u/admin/waits", code);
-  // Short ones first: after them the worker takes jobs ahead of its slots.
+  // Short ones first, after which the worker claims jobs ahead.
   for (let i = 0; i < 30; i++) await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/waits", { ms: 0 });
   const start = () => ask("POST", "/w/acme/jobs/run/p/u/admin/waits", { ms: 60_000 });
   const [first, second] = [(await start()).text, (await start()).text];
@@ -197,7 +197,7 @@ test("due jobs run by priority; jobs of the far future, a long queue or a lost t
   await deploy(ask, "acme", "u/admin/slow", "export const main = () => Bun.sleep(400)");
   const start = (path: string, n: number, query = "") =>
     ask("POST", `/w/acme/jobs/run/p/u/admin/${path}${query}`, { n }).then((answer) => answer.text);
-  // The only slot is taken, and more than may be claimed ahead is waiting before the urgent ones come.
+  // The only slot is occupied, and more than may be claimed ahead is queued before the urgent ones come.
   await Promise.all(Array.from({ length: 5 }, () => start("slow", 0)));
   const later = await start("low", 1, "?scheduled_in_secs=2");
   await start("low", 2, "?scheduled_in_secs=86400");

@@ -1,4 +1,4 @@
-/** After an outage of the database nobody has told for long that they live: a server that starts then gives them time. */
+/** After an outage of the database, all heartbeats are old: a server that starts then gives the others time. */
 import { expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobs } from "../../../../src/platform/queue/tables.ts";

@@ -1,4 +1,4 @@
-/** The first lines of a job's log: which job it is, who runs it, and what holds around it. */
+/** The header of a job's log: its id, the worker, and the isolation. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hostname } from "node:os";
 import { allEvents, joinLogs } from "../../../support/event-stream.ts";

@@ -1,4 +1,4 @@
-/** Two servers on one PostgreSQL: what is due is done by one of them, and once. */
+/** Two servers on one PostgreSQL: due tasks are done by one of them, once. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

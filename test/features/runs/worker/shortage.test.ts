@@ -1,4 +1,4 @@
-/** A machine that lacks what starting a process for a job takes: an outage, for which no job is to blame. */
+/** A machine that lacks the resources to start a process: an outage, which no job is failed for. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ let server: TestServer;
 let ask: Ask;
 let isShort = false;
 
-/** No folder of a child can be made: the superuser may always, so for them the disk is full. */
+/** The folder of a child cannot be created: permissions do not stop root, for whom the disk is full. */
 function begin(): void {
   const folder = join(server.data_dir, "runner", "children");
   if (!isRoot) chmodSync(folder, 0o500);
@@ -53,7 +53,7 @@ describe.skipIf(!canMount())("while no process can be started", () => {
     await deploy(ask, "acme", "u/admin/traceless", "export const main = (n = 0) => n", {
       delete_after_use: true,
     });
-    // The folder is there once a process was.
+    // The folder exists once a process was started.
     await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/one", {}));
   });
   afterAll(async () => {

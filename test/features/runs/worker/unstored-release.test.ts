@@ -1,4 +1,4 @@
-/** A job that cannot be returned to the queue when its server stops leaves nothing in the memory of the process. */
+/** A job that cannot be requeued when its server stops leaves nothing in the process's memory. */
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";

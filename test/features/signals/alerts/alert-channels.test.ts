@@ -1,4 +1,4 @@
-/** The channels that are told of alerts: mail, chat and others. */
+/** The channels that receive alerts: mail, chat and others. */
 import { describe, expect, test } from "bun:test";
 import { notifyDue } from "../../../../src/features/signals/alerts/notify-channels.ts";
 import { criticalAlerts } from "../../../../src/features/signals/alerts/tables.ts";
@@ -110,7 +110,7 @@ describe("the channels", () => {
       await later(minute * 60_000, tellNow);
       if (away.bodies.length > tries.length + 1) tries.push(minute);
     }
-    // 10 s, 20 s, 40 s … after the try before, as the looks at each minute see it.
+    // 10 s, 20 s, 40 s … after the previous attempt, checked every minute.
     expect(tries).toEqual([1, 2, 3, 5, 8, 14, 25, 47]);
     isUp = true;
     await later(3 * 3_600_000, tellNow);
@@ -153,7 +153,7 @@ describe("the channels", () => {
   test("receive an alert from another server if the first ended before or while sending", async () => {
     using hook = receiver();
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
-    // As the transaction that stores an alert leaves it, and as a server that takes it up does.
+    // As the transaction of an alert leaves it, and as a server that sends it does.
     const row = { alert_type: "critical_error", kind: "trial", count: 1, acknowledged: false } as const;
     const now = new Date();
     const stored = { ...row, created_at: now, last_raised_at: now };

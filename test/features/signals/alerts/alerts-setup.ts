@@ -1,4 +1,4 @@
-/** A server for each test, alerts that are raised in it, and a receiver that is told. */
+/** A server per test, alerts that it raises, and a receiver. */
 import { afterEach, beforeEach } from "bun:test";
 import { raiseAlert } from "../../../../src/features/signals/alerts/service.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
@@ -14,7 +14,7 @@ export const set = (key: string, value: unknown) =>
 export const raiseTestAlert = (message: string, more: object = {}) =>
   raiseAlert(app(), { kind: "trial", message, ...more });
 
-/** Sets the server's clock forward for the length of the work. */
+/** Sets the server's clock forward during the work. */
 export async function later(ms: number, work: () => Promise<void>): Promise<void> {
   const running = app() as { clock: () => Date };
   const { clock } = running;
@@ -26,7 +26,7 @@ export async function later(ms: number, work: () => Promise<void>): Promise<void
   }
 }
 
-/** A place elsewhere that takes what is posted to it. */
+/** A server on another host that accepts posted messages. */
 export function receiver(
   answer: (request: Request) => Response | Promise<Response> = () => new Response("ok"),
 ) {
@@ -49,13 +49,13 @@ export function receiver(
   };
 }
 
-/** Stops the server, and starts another one without its data. */
+/** Stops the server, and starts another one with new data. */
 export async function replaceServer(): Promise<void> {
   await server.stop();
   server = await startTestServer();
 }
 
-/** Gives each test of a file a server of its own. */
+/** Gives each test of a file its own server. */
 export function setUpAlerts(): void {
   beforeEach(async () => {
     server = await startTestServer({ min_free_mb: 0 });

@@ -1,4 +1,7 @@
-/** Critical alerts: raised by the service itself, listed, acknowledged, and told to real mail servers, chats and URLs. */
+/**
+ * Critical alerts: raised by the service itself, listed, acknowledged, and sent to real mail servers, chats and
+ * URLs.
+ */
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -204,7 +207,7 @@ describe("the service raises alerts itself", () => {
     await first.stop();
     await expect(begin()).rejects.toThrow("newer than this executable");
     expect(existsSync(join(data_dir, "failed-migration.json"))).toBe(true);
-    // Another program mends it.
+    // Another program repairs it.
     const { openDatabase } = await import("../../../../src/database/open-database.ts");
     const db = await openDatabase({
       data_dir,

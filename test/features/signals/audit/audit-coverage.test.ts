@@ -1,8 +1,8 @@
-/** Every operation that changes something writes an audit row, by all declarations. */
+/** Every operation that changes something declares an audit row. */
 import { expect, test } from "bun:test";
 import { operations } from "../../../../src/server/features.ts";
 
-/** Operations that are no GET and leave no row, and why. */
+/** Operations other than GET without an audit row, with the reason. */
 const WITHOUT: Record<string, string> = {
   analyseCode: "reads code that it is given and stores nothing",
   captureRouteDelete: "stores what a sender sent, who is nobody known",
@@ -31,7 +31,7 @@ const WITHOUT: Record<string, string> = {
   updateCapture: "stores what a sender sent, who is nobody known",
 };
 
-/** Names of the log: a noun in snake case, and what was done to it. */
+/** Names in the audit log: a noun in snake case, and the action. */
 const NAME = /^[a-z_]+(\.[a-z0-9_]+)+$/;
 
 test("every operation that may change something declares its audit row, or why it has none", () => {

@@ -28,7 +28,7 @@ afterAll(() => server.stop());
 const list = async (query = "", ask = admin) =>
   (await expectOk(ask("GET", `/w/acme/audit/list${query}`))).json();
 
-/** Rows of calls outside any workspace: no operation tells them. */
+/** Audit rows outside any workspace, which no operation returns. */
 async function globalRows(email: string) {
   const rows = await server.server.app.db.read.select().from(auditLog).orderBy(auditLog.id);
   return rows.filter((row) => row.workspace_id === "global" && row.email === email);
@@ -171,7 +171,7 @@ test("rows of calls outside of workspaces name the e-mail, and tokens by their p
   const body = { email: "bob@example.org", password: "bob-password", super_admin: false };
   await expectOk(session("POST", "/users/create", body));
   const changed = await expectOk(session("POST", "/users/setpassword", { password: "new-password" }));
-  // The session that changed it has ended, and another stands in its place.
+  // The session that changed it has ended, and a new one replaces it.
   session = server.as(/^token=(\w+)/.exec(changed.headers.getSetCookie()[0]!)![1]);
   const target = { impersonate_email: "bob@example.org" };
   const other = (await expectOk(session("POST", "/users/tokens/impersonate", target))).text;

@@ -1,4 +1,7 @@
-/** Mails go out through real mail servers, each way a connection is secured, and what fails says how. */
+/**
+ * Mail is sent through real mail servers, with each kind of connection security, and failures report the
+ * reason.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { dnsResolver } from "../../../../src/platform/outgoing/connect.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
@@ -119,7 +122,7 @@ describe("test_smtp", () => {
   test("connects to the address it has checked, and verifies the certificate of the name", async () => {
     const resolve = dnsResolver.resolve;
     const asked: string[] = [];
-    // What is answered the second time is what must not be reached; the first address of these takes nothing.
+    // The second response is an address that must not be reached; the first address accepts no connections.
     dnsResolver.resolve = async (host) => {
       asked.push(host);
       return asked.length === 1 ? ["127.0.0.9", "127.0.0.1"] : ["127.0.0.8"];

@@ -31,7 +31,7 @@ let root: Ask;
 let admin: Ask;
 
 beforeAll(async () => {
-  // The operator's own address needs no other leave, though it is on this machine.
+  // The operator's own URL needs no permission, although it is on this machine.
   server = await startTestServer({
     instance_events_webhook: `http://127.0.0.1:${receiver.port}/events?key=1`,
   });

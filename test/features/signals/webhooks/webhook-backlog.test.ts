@@ -1,4 +1,4 @@
-/** Many events that wait for one endpoint. */
+/** Many pending events of one endpoint. */
 import { expect, test } from "bun:test";
 import { until } from "../../../support/harness.ts";
 import {

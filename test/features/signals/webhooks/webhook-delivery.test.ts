@@ -1,4 +1,4 @@
-/** Undeliverable events: attempts, timeouts, backoff, and other events meanwhile. */
+/** Undeliverable events: attempts, timeouts, backoff, and delivery of other events meanwhile. */
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { dialect } from "../../../../src/database/kit.ts";
@@ -136,7 +136,7 @@ describe("a delivery that fails", () => {
   });
 });
 
-// PostgreSQL lets both go on at once: there, whoever is first has switched it off before it is switched on.
+// On PostgreSQL both run at once: the first may disable it before the other enables it.
 test.if(dialect === "sqlite")(
   "an endpoint that is switched on again while it is left keeps what waits",
   async () => {
@@ -153,7 +153,7 @@ test.if(dialect === "sqlite")(
       await seen;
     });
     const look = findDueBatch(app, id, true);
-    // It has seen that the endpoint is off once it waits for its turn to write.
+    // It has read that the endpoint is disabled once it waits to write.
     setTimeout(go, 100);
     await Promise.all([switchedOn, look]);
     expect((await listDeliveries(id))[0]).toMatchObject({ state: "pending" });

@@ -1,4 +1,4 @@
-/** Endpoints: who manages them, which targets they may have, and what is stored of them. */
+/** Endpoints: who manages them, which targets are allowed, and what is stored of them. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { Webhook } from "standardwebhooks";

@@ -1,12 +1,12 @@
-/** Endpoints come and go: what the sender keeps for each goes with it. */
+/** Endpoints are created and deleted: the sender frees the state of each. */
 import { heapStats } from "bun:jsc";
 import { expect, test } from "bun:test";
 import { expectOk, startTestServer, until } from "../../../support/harness.ts";
 
-/** Each may have its lane for 400 ms more while the thread is busy. */
+/** Each may keep its lane for 400 ms more while the thread is busy. */
 const ENDPOINTS = 20;
 
-/** Number of things in this process that can be stopped: each lane of the sender has one. */
+/** Number of stoppable objects in this process: each lane of the sender has one. */
 function countStoppable(): number {
   Bun.gc(true);
   return heapStats().objectTypeCounts.AbortController ?? 0;

@@ -31,7 +31,7 @@ test.skipIf(Boolean(process.env.DATABASE_URL))("pending deliveries are sent by t
   status = 200;
   messages.length = 0;
   const second = await startTestServer(options);
-  // What was tried before waits for its moment, which is now.
+  // Earlier attempts are due at a later time, which is now.
   Object.assign(second.server.app, { clock: () => new Date(Date.now() + 60_000) });
   const wakes = { path: "u/admin/last", value: "", is_secret: false, description: "" };
   await expectOk(second.as(token)("POST", "/w/acme/variables/create", wakes));

@@ -1,4 +1,4 @@
-/** Events and the record of their deliveries are kept for a while, and longer while somebody is still to be told. */
+/** Events and their deliveries are kept for a while, and longer while a delivery is pending. */
 import { expect, test } from "bun:test";
 import { createPruner } from "../../../../src/features/lifecycle/retention/pruner.ts";
 import { webhookDeliveries, webhookEvents } from "../../../../src/features/signals/webhooks/tables.ts";
@@ -51,7 +51,7 @@ test("old deliveries are deleted; pending and recent ones stay", async () => {
   ]);
   expect(await stateOf(fails)).toEqual([["DeleteVariable", "pending"]]);
 
-  // Who is told no more keeps nothing, and then everything goes in its time.
+  // A deleted endpoint retains nothing, and then everything expires.
   await expectOk(ask("DELETE", `/w/acme/webhooks/delete/${fails}`));
   Object.assign(app, { clock: () => new Date(started().getTime() + 3 * DAY_MS) });
   await createPruner(app).prune();

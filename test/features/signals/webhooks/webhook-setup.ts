@@ -8,7 +8,7 @@ export let receiver: Receiver;
 
 export const WEBHOOKS = "/w/acme/webhooks";
 
-/** Opens a server and a receiver for the tests of a file; each test begins without endpoints and messages. */
+/** Opens a server and a receiver for the tests of a file; each test starts without endpoints and messages. */
 export function setUpWebhooks(): void {
   beforeAll(async () => {
     server = await startTestServer({ allowed_targets: "127.0.0.1" });
@@ -95,14 +95,14 @@ export const createVariableBody = (path = `u/admin/told_${++names}`) => ({
   is_secret: false,
   description: "",
 });
-/** Any change: it is told, and makes the sender look for what is due. */
+/** Makes any change: it creates an event, and wakes the sender. */
 export const change = async () => {
   const body = createVariableBody();
   await expectOk(ask("POST", "/w/acme/variables/create", body));
   return body.path;
 };
 
-/** The clock of the server goes on by this much. */
+/** Moves the server's clock forward by this much. */
 export function advanceClock(ms: number): void {
   const { app } = server.server;
   const before = app.clock;

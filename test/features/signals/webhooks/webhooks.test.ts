@@ -1,4 +1,7 @@
-/** Webhooks of a workspace: what is told, to whom, how it is proven, and what becomes of what does not arrive. */
+/**
+ * Webhooks of a workspace: which events are sent, to whom, how they are signed, and what happens to undelivered
+ * ones.
+ */
 import { describe, expect, test } from "bun:test";
 import { Webhook } from "standardwebhooks";
 import { EVENT_TYPES } from "../../../../src/features/signals/webhooks/event-types.ts";

@@ -1,4 +1,7 @@
-/** Captures: what senders really send is kept for whoever writes the receiver, for a while and without credentials. */
+/**
+ * Captures: real requests of senders are kept for the author of the receiver, for a while and without
+ * credentials.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { captureConfigs, captures } from "../../../../src/features/triggers/captures/tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
@@ -21,7 +24,7 @@ const capture = async (trigger_kind: string, path: string, trigger_config?: obje
   );
 const list = async (path: string, query = "") =>
   (await expectOk(ask("GET", `${w}/capture/list/script/${path}${query}`))).json();
-/** Lets the configs' last pings lie an hour back. */
+/** Makes the last pings of the configs an hour old. */
 const letConfigsEnd = () =>
   at.server.app.db.write((tx) =>
     tx.update(captureConfigs).set({ last_client_ping: new Date(Date.now() - 3_600_000) }),
@@ -55,7 +58,7 @@ test("a webhook's request is captured with its headers and payload, without cred
   expect(Object.keys(event.headers)).not.toContain("authorization");
   expect((await ask("GET", `${w}/capture/${one.id}`)).json()).toEqual(one);
 
-  // The captured arguments are arguments.
+  // The captured arguments can be used as arguments.
   const code = "export function main(who: string) { return who }";
   const run = await ask("POST", `${w}/jobs/run_wait_result/preview`, {
     content: code,

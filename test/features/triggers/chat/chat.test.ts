@@ -19,7 +19,7 @@ const SECRET = "the signing secret";
 const posted: { authorization: string | null; body: any }[] = [];
 let says: object = { ok: true, channel: "C1", ts: "1.5" };
 const team = "T1";
-/** The product: a page to agree on, an exchange of codes, and chat.postMessage. */
+/** A server like Slack: an authorization page, a token endpoint, and chat.postMessage. */
 const product = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
@@ -117,7 +117,7 @@ const COMMAND = {
   response_url: "https://hooks.example.org/x",
 };
 
-/** As the product sends and signs it. */
+/** Sends a command, signed as Slack does. */
 async function send(form: Record<string, string>, { secret = SECRET, age_s = 0, changed = "" } = {}) {
   const body = new URLSearchParams(form).toString();
   const timestamp = String(Math.floor(Date.now() / 1000) - age_s);

@@ -1,4 +1,4 @@
-/** A workspace with an error handler, jobs that fail in it, and what the handler was called with. */
+/** A workspace with an error handler, jobs that fail in it, and the arguments of the handler's calls. */
 import { afterAll, beforeAll, beforeEach } from "bun:test";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import {
@@ -40,7 +40,7 @@ export const handlersFor = async (id: string): Promise<any[]> => {
   const found = (await expectOk(ask("GET", `/w/acme/jobs/list?parent_job=${id}`))).json();
   return found.filter(({ created_by }: any) => created_by === "error_handler");
 };
-/** The one handler that hears of a job, whole. */
+/** Reads the only handler run of a job. */
 export const handlerOf = async (id: string) => {
   const [found] = await until(async () => {
     const some = await handlersFor(id);

@@ -1,4 +1,4 @@
-/** Error handlers of a workspace: which ends they hear of, what they are told, and that they are told once. */
+/** Error handlers of a workspace: which outcomes they receive, their arguments, and one call for each. */
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createRescuer } from "../../../../src/features/runs/worker/rescuer.ts";
@@ -235,7 +235,7 @@ test("a handler that cannot be started is retried for a day, then an alert is ra
     await own("POST", "/workspaces/edit_error_handler", { error_handler: "script/u/admin/hears" });
     const job_id = (await own("POST", "/jobs/run/p/u/admin/boom", {})).text;
     await until(async () => ((await listCalls()).length > 0 ? true : undefined), "the row of the outbox");
-    // A fault that is neither the handler's nor the database's: what the job left cannot be read.
+    // An error of neither the handler nor the database: the job's result cannot be parsed.
     await app.db.write((tx) => tx.update(jobs).set({ result: "{" }).where(eq(jobs.id, job_id)));
     const [call] = await listCalls();
     const about = async (job: string) =>

@@ -17,7 +17,7 @@ test.skipIf(Boolean(process.env.DATABASE_URL))(
     await deploy(ask, "acme", "u/admin/handler", "export const main = () => null");
     const error_handler = "script/u/admin/handler";
     await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", { error_handler }));
-    // From here on it is as if the server ended with each job's end.
+    // From now on, as if the server ended with each job's end.
     getHandlerTask(first.server.app).wake = () => {};
     for (let at = 0; at < 5; at++) await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/boom", {});
     expect(await first.server.app.db.read.select().from(handlerCalls)).toHaveLength(5);

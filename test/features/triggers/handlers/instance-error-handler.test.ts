@@ -1,4 +1,7 @@
-/** The error handler of the instance: what it hears of in all workspaces, and what becomes of it when it fails. */
+/**
+ * The error handler of the instance: which jobs of all workspaces it is called for, and what happens when it
+ * fails.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import {
@@ -39,7 +42,7 @@ afterAll(() => server.stop());
 const run = async (path: string) => (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, {}))).text;
 const jobOf = async (workspace: string, id: string, by: Ask) =>
   (await expectOk(by("GET", `/w/${workspace}/jobs_u/get/${id}`))).json();
-/** Ended jobs of the handler, newest first. */
+/** Completed jobs of the handler, newest first. */
 const handlers = async (): Promise<any[]> => {
   const listed = (
     await expectOk(root("GET", "/w/admins/jobs/completed/list?created_by=error_handler"))

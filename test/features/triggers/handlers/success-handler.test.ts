@@ -1,4 +1,7 @@
-/** The success handler of a workspace: which ends it hears of, what it is told, and that it hears nothing of itself. */
+/**
+ * The success handler of a workspace: which outcomes it receives, its arguments, and that it is not called for
+ * itself.
+ */
 import { expect, test } from "bun:test";
 import { deploy, expectOk, until } from "../../../support/harness.ts";
 import {
@@ -123,7 +126,7 @@ test("that fails or is not there raises an alert, and none is started after it i
   await expectOk(ask("POST", "/w/acme/scripts/delete/p/u/admin/gone"));
   await ended(await run("u/admin/boom"));
   await outboxIsEmpty();
-  // Each handler has an alert of its own.
+  // Each handler has its own alert.
   const told = await alerts("error_handler_not_started");
   const missing = told.map(({ message }) => /script (\S+)/.exec(message)?.[1]);
   expect(missing.sort()).toEqual(["u/admin/gone", "u/admin/nowhere"]);

@@ -1,4 +1,4 @@
-/** The error handler of a workspace that is muted for scripts and flows of users. */
+/** An error handler of a workspace that is muted for scripts and flows below `u/`. */
 import { expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../support/harness.ts";
 import {

@@ -1,4 +1,4 @@
-/** A server with scripts that routes call, and routes that are made for a test. */
+/** A server with scripts that routes run, and routes created for a test. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -14,7 +14,7 @@ export const main = (got: any) => got;`;
 
 export const HTTP_TRIGGERS = "/w/acme/http_triggers";
 let count = 0;
-/** A number that the tests of a file use once. */
+/** A number that is used once per file. */
 export const nextNumber = () => ++count;
 export const route = (more: object = {}) => {
   const n = ++count;

@@ -1,4 +1,4 @@
-/** HTTP routes: what answers a request, with which arguments, as whom, and who may not. */
+/** HTTP routes: which one answers a request, with which arguments, as whom, and who is rejected. */
 import { describe, expect, test } from "bun:test";
 import { deploy, expectOk } from "../../../support/harness.ts";
 import {
@@ -43,7 +43,7 @@ describe("a route", () => {
       http_method: "PUT",
       request_type: "sync",
       authentication_method: "none",
-      // Clients that do not move a route leave its place out.
+      // Clients that do not change the path of a route omit it.
       route_path: undefined,
     };
     expect((await ask("POST", `${HTTP_TRIGGERS}/update/${path}`, changed)).text).toBe(to);

@@ -9,7 +9,7 @@ const PROXIES = {
   no_proxy: "localhost,127.0.0.1",
 };
 
-/** A server that was started where the environment says so. */
+/** A server started in an environment with proxies. */
 async function serverBehind(job_proxy_credentials?: string) {
   const before = Object.keys(PROXIES).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, PROXIES);

@@ -1,4 +1,4 @@
-/** Routes that a workspace may have, so that no request reaches another workspace. */
+/** Routes that a workspace may create, so that no request reaches another workspace. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { invalidateRoutes } from "../../../../src/features/triggers/http/active-routes.ts";
@@ -147,7 +147,7 @@ test("of overlapping stored routes the owner of the prefix answers, then the old
   const thief = bodyOf("admin", "else/a");
   const second = bodyOf("admin", "else/b");
   for (const body of [thief, second]) await expectOk(create(evil, "evil", body));
-  // As earlier versions let them be stored.
+  // As earlier versions stored them.
   const { app } = server.server;
   await app.db.write(async (tx) => {
     const at = (path: string) => and(eq(httpTriggers.workspace_id, "evil"), eq(httpTriggers.path, path));
@@ -165,7 +165,7 @@ test("of overlapping stored routes the owner of the prefix answers, then the old
   const errorOf = (path: string) => listed.find((row: any) => row.path === path).error;
   for (const { path } of [thief, second]) expect(errorOf(path)).toContain("another workspace");
   expect((await acme("GET", `/w/acme/http_triggers/get/${older.path}`)).json().error).toBeUndefined();
-  // An edit that leaves the older one where it is takes nothing from it.
+  // An update that leaves the older one's path unchanged has no conflict.
   await expectOk(acme("POST", `/w/acme/http_triggers/update/${older.path}`, { ...older, summary: "kept" }));
   expect((await nobody("POST", "/r/ages/7", {})).json()).toBe("acme");
   await expectOk(acme("DELETE", `/w/acme/http_triggers/delete/${older.path}`));

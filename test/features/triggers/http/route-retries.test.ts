@@ -1,4 +1,4 @@
-/** Retries of HTTP routes: the answer is that of the last attempt. */
+/** Retries of HTTP routes: the response is that of the last attempt. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import {
@@ -53,7 +53,7 @@ async function createRoute(script: string, more: object = {}) {
   return (args: unknown) => server.as(undefined)("POST", `/r/${route_path}`, args);
 }
 
-/** A server that refuses the first two requests of each address. */
+/** A server that rejects the first two requests of each address. */
 const upstream = Bun.serve({
   port: 0,
   async fetch({ url }) {

@@ -1,4 +1,4 @@
-/** Scripts and flows as tools of agents, as the protocol's own client sees them. */
+/** Scripts and flows as tools of agents, called by the protocol's own client. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";

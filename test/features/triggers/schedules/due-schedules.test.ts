@@ -1,4 +1,4 @@
-/** Schedules that are due: when they run, with whose rights, and what happens if they cannot. */
+/** Due schedules: when they run, with whose rights, and what happens if they cannot. */
 import { describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
 import { getScheduler } from "../../../../src/features/triggers/schedules/get-scheduler.ts";
@@ -67,7 +67,7 @@ describe("a due schedule", () => {
     await all(row!);
     await awaitRuns(path);
     expect(await runsOf(path)).toHaveLength(1);
-    // Whoever reads it only after another has run it finds the next time.
+    // A server that reads it after another has run it finds the next time.
     const [later] = await app.db.read.select().from(schedules).where(eq(schedules.path, path));
     await all(later!);
     expect(await runsOf(path)).toHaveLength(1);

@@ -52,7 +52,7 @@ const list = async (url: string): Promise<any[]> => (await expectOk(ask("GET", u
 const queued = (path: string) => list(`/w/acme/jobs/queue/list?schedule_path=${path}`);
 const job = async (id: string) => (await expectOk(ask("GET", `/w/acme/jobs_u/get/${id}`))).json();
 
-/** Makes it due now, and has it looked at. */
+/** Makes it due now, and runs the scheduler. */
 async function makeDue(path: string): Promise<void> {
   const { app } = server.server;
   const next_at = new Date(app.clock().getTime() - 1_000);
@@ -83,7 +83,7 @@ test("is in lists and in the queue, and does not count as load", async () => {
     tag: "bun",
     language: "bun",
   });
-  // They belong to the schedule, whose readers may be others than those of its runs.
+  // They belong to the schedule, whose readers may differ from those of its runs.
   expect((await job(planned.id)).args).toEqual({});
   const ids = async (query: string) =>
     (await list(`/w/acme/jobs/list?schedule_path=${path}&${query}`)).map(({ id }) => id);
@@ -223,7 +223,7 @@ test("is created or corrected when a server starts, if missing or wrong", async 
       .where(plannedOf("wrong"));
     await tx.delete(schedules).where(eq(schedules.path, "u/admin/gone"));
   });
-  // A workspace that is being given another id is archived; its rows are moved one table after the other.
+  // A workspace that is being renamed is archived; its rows are moved table by table.
   const elsewhere = await other.workspace("closed");
   await deploy(elsewhere.ask, "closed", "u/admin/greet", "export const main = () => 1");
   await expectOk(elsewhere.ask("POST", "/w/closed/schedules/create", body("u/admin/moving")));

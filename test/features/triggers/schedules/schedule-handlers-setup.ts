@@ -1,4 +1,4 @@
-/** Schedules with handlers, whose runs end as a test wants. */
+/** Schedules with handlers, whose runs end as a test chooses. */
 import { afterAll, afterEach, beforeAll } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -21,7 +21,7 @@ export let ask: Ask;
 let folder: string;
 
 let count = 0;
-/** A schedule of its own, and the file that its runs read. */
+/** Creates a schedule, and the file that its runs read. */
 export async function createSchedule(more: object = {}) {
   const name = `s${++count}`;
   const file = join(folder, name);
@@ -91,7 +91,7 @@ export function setUpScheduleHandlers(): void {
   beforeAll(async () => {
     server = await startTestServer({ workers: 6, sandbox_read: folder });
     ({ ask } = await server.workspace());
-    // Ends as the file says, and waits while it says nothing.
+    // Ends as the file says, and waits while it is empty.
     const code = `export async function main(file: string) {
       for (;;) {
         const text = await Bun.file(file).text();

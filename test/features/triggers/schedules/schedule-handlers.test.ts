@@ -1,4 +1,7 @@
-/** Handlers of schedules: after how many failures, after which successes, with what, and right when runs end at once. */
+/**
+ * Handlers of schedules: after how many failures and successes, with which arguments, and correct when runs end
+ * concurrently.
+ */
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { expectOk } from "../../../support/harness.ts";

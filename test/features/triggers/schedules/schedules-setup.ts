@@ -1,4 +1,4 @@
-/** A server, and schedules that become due when a test wants. */
+/** A server, and schedules that become due when a test chooses. */
 import { afterAll, beforeAll } from "bun:test";
 import { eq } from "drizzle-orm";
 import { getScheduler } from "../../../../src/features/triggers/schedules/get-scheduler.ts";
@@ -33,7 +33,7 @@ export async function create(more: object = {}): Promise<string> {
 }
 export const get = async (path: string) => (await expectOk(ask("GET", `${SCHEDULES}/get/${path}`))).json();
 
-/** Makes it due now, and has it looked at. */
+/** Makes it due now, and runs the scheduler. */
 export async function makeDue(path: string): Promise<void> {
   const { app } = server.server;
   await app.db.write((tx) =>
@@ -44,7 +44,7 @@ export async function makeDue(path: string): Promise<void> {
   );
   getScheduler(app).wake();
 }
-/** Its runs, without the one that is planned. */
+/** Its runs, without the planned one. */
 export const runsOf = async (path: string): Promise<any[]> => {
   const url = `/w/acme/jobs/list?schedule_path=${path}&scheduled_for_before_now=true`;
   const found = (await expectOk(ask("GET", url))).json();

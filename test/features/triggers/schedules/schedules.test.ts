@@ -1,4 +1,4 @@
-/** Schedules: the next times of their rules, and which of them are refused. */
+/** Schedules: the next times of their cron expressions, and which expressions are rejected. */
 import { expect, test } from "bun:test";
 import { expectOk } from "../../../support/harness.ts";
 import { ask, create, get, SCHEDULES, schedule, server, setUpSchedules } from "./schedules-setup.ts";
@@ -9,20 +9,20 @@ test.each([
   ["0 30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00", "2026-03-30T00:30"]],
   ["0 30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", ["2026-10-25T00:30", "2026-10-26T01:30"]],
   ["30 2 * * *", "America/New_York", "2026-03-07T12:00:00Z", ["2026-03-08T07:00", "2026-03-09T06:30"]],
-  // Of several times, those that the day leaps over come once, and those it has twice come once each.
+  // Of several times, those that daylight saving skips run once, and those that occur twice run once each.
   ["0,30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00", "2026-03-30T00:00"]],
   ["0,30 2 * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", ["2026-10-25T00:30", "2026-10-26T01:00"]],
   ["0 2-3 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00", "2026-03-30T00:00"]],
   ["30 2 * * *", "Europe/Berlin", "2026-10-25T01:00:00Z", ["2026-10-26T01:30", "2026-10-27T01:30"]],
   ["10 2 * * *", "Australia/Lord_Howe", "2026-10-03T00:00:00Z", ["2026-10-03T15:30", "2026-10-04T15:10"]],
-  // Every so many minutes goes on through both.
+  // Fixed intervals continue through both transitions.
   ["*/30 * * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", ["2026-10-25T01:00", "2026-10-25T01:30"]],
   ["*/30 * * * *", "Europe/Berlin", "2026-03-29T00:30:00Z", ["2026-03-29T01:00", "2026-03-29T01:30"]],
   ["@hourly", "Europe/Berlin", "2026-10-25T00:00:00Z", ["2026-10-25T01:00", "2026-10-25T02:00"]],
   ["*/20 * * * * *", "UTC", "2026-01-01T00:00:00Z", ["2026-01-01T00:00", "2026-01-01T00:00"]],
-  // A whole day that was leapt over, and a rule of every second in an hour that comes twice.
+  // A skipped day, and a rule of every second during a repeated hour.
   ["0 12 30 12 *", "Pacific/Apia", "2011-12-29T00:00:00Z", ["2011-12-30T10:00", "2012-12-29T22:00"]],
-  // From a number on in steps, and seven fields.
+  // Steps from a number on, and seven fields.
   ["7/25 * * * *", "UTC", "2026-01-01T00:00:00Z", ["2026-01-01T00:07", "2026-01-01T00:32"]],
   ["0 0/30 9/5 * * *", "UTC", "2026-01-01T09:40:00Z", ["2026-01-01T14:00", "2026-01-01T14:30"]],
   ["0 0 0/1 * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", ["2026-10-25T01:00", "2026-10-25T02:00"]],

@@ -1,4 +1,4 @@
-/** Peers that refuse, break off or send too much, and how triggers report it. */
+/** Peers that reject, disconnect or send too much, and how triggers report it. */
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { parseTargets } from "../../../../src/platform/outgoing/targets.ts";

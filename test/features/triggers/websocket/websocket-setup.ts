@@ -1,4 +1,4 @@
-/** A peer that triggers connect to, a server, and triggers that are made for a test. */
+/** A peer that triggers connect to, a server, and triggers created for a test. */
 import { afterAll, beforeAll } from "bun:test";
 import {
   type Ask,
@@ -11,17 +11,17 @@ import {
 
 interface Peer extends Disposable {
   url: string;
-  /** As clients have sent it. */
+  /** As clients sent it. */
   received: string[];
   paths: string[];
   hosts: string[];
   open: Set<Bun.ServerWebSocket<unknown>>;
   send(text: string | Uint8Array): void;
-  /** Once somebody is connected. */
+  /** Resolves once a client is connected. */
   connected(): Promise<true>;
 }
 
-/** @param refuse how many connections are refused before the first is taken */
+/** @param refuse number of connections to reject before the first is accepted */
 export function startPeer({ refuse = 0, port = 0 } = {}): Peer {
   const open: Peer["open"] = new Set();
   const received: string[] = [];

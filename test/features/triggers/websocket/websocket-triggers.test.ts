@@ -1,4 +1,4 @@
-/** WebSocket triggers against a real server on loopback: what is connected to, what runs, and what comes of a failure. */
+/** WebSocket triggers with a real server on loopback: connections, runs, and failures. */
 import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
@@ -196,7 +196,7 @@ test("no more messages are read than may run, and none is lost", async () => {
   for (let n = 0; n < 40; n++) peer.send(JSON.stringify({ n, gate: file, padding }));
   await until(async () => ((await runsOf(path)).length === 10 ? true : undefined), "ten runs");
   expect((await runsOf(path)).length).toBe(10);
-  // What is not taken waits with the sender.
+  // Messages that are not accepted remain with the sender.
   expect([...peer.open][0]!.getBufferedAmount()).toBeGreaterThan(0);
   await Bun.write(file, "");
   expect(await ran(path, 40)).toHaveLength(40);
@@ -239,7 +239,7 @@ test.skipIf(!process.env.DATABASE_URL)(
     await peer.connected();
     peer.send("one");
     await ran(path);
-    // Both have looked again: the lease was renewed.
+    // Both have checked again: the lease was renewed.
     const pinged = (await get(path)).last_server_ping;
     await until(
       async () => ((await get(path)).last_server_ping !== pinged ? true : undefined),
@@ -247,7 +247,7 @@ test.skipIf(!process.env.DATABASE_URL)(
     );
     expect([peer.open.size, peer.paths.length]).toEqual([1, 1]);
     const holder = (await get(path)).server_id;
-    // As if it had died: its name stays, and it says nothing any more.
+    // As if it had crashed: its name stays, without heartbeats.
     await second.app.db.write((tx) =>
       tx
         .update(websocketTriggers)

@@ -1,4 +1,4 @@
-/** A gem server on loopback, as RubyGems' own tools make its files. */
+/** A gem server on loopback, with files as RubyGems' own tools write them. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

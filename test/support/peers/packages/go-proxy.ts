@@ -2,7 +2,7 @@
 import { createZipStream } from "../../../../src/lib/files/zip.ts";
 
 interface GoModule {
-  /** Module path; lower-case, since others are written otherwise in addresses. */
+  /** Module path; in lower case, because addresses escape capitals. */
   path: string;
   version: string;
   source: string;

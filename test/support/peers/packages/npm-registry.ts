@@ -17,7 +17,7 @@ export interface NpmRegistry extends AsyncDisposable {
   lockEntry(name: string, version: string): unknown[];
 }
 
-/** @param beforeAnswer awaited before a request about a package is answered */
+/** @param beforeAnswer awaited before a request for a package is answered */
 export function startNpmRegistry(
   packages: NpmPackage[],
   beforeAnswer: (name: string) => Promise<void> | void = () => {},

@@ -1,24 +1,24 @@
-/** Package clients outside of the system's folders that need no network: what they are told to do, a test gives them. */
+/** Package clients outside of the system's folders that need no network: a test provides their programs. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createTemporaryFolder } from "../../harness.ts";
 
 interface Clients extends Disposable {
-  /** Everyone may read and write it; it is no folder that scripts see. */
+  /** Everyone may read and write it; scripts do not see it. */
   folder: string;
-  /** Value of PATH with which they are found first. */
+  /** Value of PATH that finds them first. */
   path: string;
 }
 
-/** Languages whose clients are programs in that language, and how the program says where it is. */
+/** Languages whose clients are programs in that language, and how the program reports its location. */
 const INTERPRETERS: Record<string, [locate: string, version: string]> = {
   php: ["-r", "8.2"],
   ruby: ["-e", "3.1.0"],
 };
 
 /**
- * Installs clients as `tools/NAME`, each with a link `links/NAME` on the PATH and a file `secret` beside both, and
- * interpreters of their own, so that clients of the machine are not found beside these.
+ * Installs clients as `tools/NAME`, each with a link `links/NAME` on the PATH and a file `secret` beside both,
+ * with separate interpreters, so that the machine's clients are not found.
  * @param programs text of each client by its name; `FOLDER` stands for the folder
  */
 export function installClients(programs: Record<string, string>): Clients {

@@ -8,9 +8,9 @@ export interface TestPackage {
   version: string;
   /** Requirements of the package itself. */
   requires?: string[];
-  /** Files by their names; by default a module of the package's name with `VERSION`. */
+  /** Files by name; by default a module with the package's name and `VERSION`. */
   files?: Record<string, string>;
-  /** Python versions that it is for, e.g. `>=3.12`. */
+  /** Supported Python versions, such as `>=3.12`. */
   python?: string;
 }
 
@@ -20,7 +20,7 @@ export interface PackageIndex extends AsyncDisposable {
   /** The index with JSON pages, for clients that read them. */
   json_url: string;
   port: number;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   asked: string[];
 }
 
@@ -59,7 +59,7 @@ export async function buildWheels(folder: string, packages: TestPackage[]): Prom
   if ((await build.exited) !== 0) throw new Error("the wheels could not be built");
 }
 
-/** @param password what a caller must send with user "ann" by basic authentication */
+/** @param password required of user "ann" by basic authentication */
 export async function startPackageIndex(packages: TestPackage[], password?: string): Promise<PackageIndex> {
   const folder = mkdtempSync(join(tmpdir(), "svc-index-"));
   await buildWheels(folder, packages);

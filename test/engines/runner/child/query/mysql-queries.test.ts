@@ -1,4 +1,4 @@
-/** Scripts that are queries of MySQL, on a real MariaDB or MySQL where the machine has one. */
+/** Query scripts on a real MariaDB or MySQL, if the machine has one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rootCertificates } from "node:tls";
 import {
@@ -19,7 +19,7 @@ import {
 import { VALUES } from "./mysql-values.ts";
 
 let mysql: MysqlServer;
-/** One that knows nothing of TLS. */
+/** A server without TLS. */
 let plain: MysqlServer;
 let server: TestServer;
 let ask: Ask;
@@ -175,7 +175,7 @@ describe.skipIf(noMysql !== undefined)(`a query of MySQL${noMysql ? ` (${noMysql
     expect(error.extra.hint).toContain("TLS");
   });
 
-  /** Returns the number of running statements that sleep for so long. */
+  /** Returns the number of running statements that sleep for this many seconds. */
   const sleeping = async (seconds: number) => {
     const [row] = (await mysql.direct.unsafe(
       "SELECT COUNT(*) AS n FROM information_schema.processlist WHERE info LIKE ? AND id <> CONNECTION_ID()",

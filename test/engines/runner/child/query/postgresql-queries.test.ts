@@ -1,4 +1,4 @@
-/** Scripts that are queries of a real PostgreSQL. */
+/** Query scripts on a real PostgreSQL. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { createDatabase, deploy, expectOk, until } from "../../../../support/harness.ts";
@@ -146,7 +146,7 @@ describe("a query of PostgreSQL", () => {
     expect(result.error.message).toContain("argument database must be a resource of type postgresql");
   });
 
-  /** Returns the number of running statements that sleep for so long. */
+  /** Returns the number of running statements that sleep for this many seconds. */
   const sleeping = async (seconds: number) => {
     const like = `%pg_sleep(${seconds})%`;
     const [row] = await direct`SELECT count(*)::int AS n FROM pg_stat_activity

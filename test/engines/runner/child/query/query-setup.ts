@@ -1,4 +1,4 @@
-/** A server, and queries that run in it as previews. */
+/** A server, and queries that it runs as previews. */
 import { afterAll, beforeAll } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../../support/harness.ts";
 

@@ -57,7 +57,7 @@ describe("a query of SQLite", () => {
   test("does not overwrite a file stored by another run in the meantime", async () => {
     const database = { s3: "shop/both.db" };
     expect((await run("sqlite", "CREATE TABLE t (x)", { database })).success).toBe(true);
-    // Counting so far takes longer than storing another file.
+    // Counting this far takes longer than storing another file.
     const slow = `WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 8000000)
       INSERT INTO t SELECT max(x) FROM n`;
     const id = await start("sqlite", slow, { database });

@@ -12,7 +12,7 @@ let ask: Ask;
 const KEY = "acme/script/u/admin/limited";
 const MADE = new Date(Date.now() - 10 * HOUR);
 
-/** The number tells the jobs of a group apart where nothing else is told of them. */
+/** The number distinguishes the jobs of a group where other fields are hidden. */
 function job(n: number, more: Partial<NewJob>): NewJob {
   return completedRow(idOf(n), MADE, {
     started_at: new Date(MADE.getTime() + n),
@@ -62,7 +62,7 @@ test("the jobs of a key are listed; of those that a member may not see, only the
   ]);
   const timed = await list(`${key}&running=true&created_before=${MADE.toISOString()}`, reader);
   expect([ids(timed), timed.omitted_obscured_jobs]).toEqual([[idOf(3)], false]);
-  // Any other filter would tell of what is obscured by whether it is there.
+  // Any other filter would reveal hidden fields by its matches.
   for (const filter of ["tag=bun", "created_by=admin", "args=%7B%7D", "script_path_start=u"]) {
     const filtered = await list(`${key}&${filter}`, reader);
     expect([ids(filtered), filtered.obscured_jobs]).toEqual([[idOf(3), idOf(2)], []]);

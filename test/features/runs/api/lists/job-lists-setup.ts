@@ -1,4 +1,4 @@
-/** Jobs that differ in what lists filter by, each with a name. */
+/** Jobs that differ in the fields that lists filter by, each with a name. */
 import { afterAll, beforeAll } from "bun:test";
 import { jobs, type NewJob } from "../../../../../src/platform/queue/tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../../support/harness.ts";

@@ -1,4 +1,4 @@
-/** Lists of jobs: every filter, every order and page, and who sees what. */
+/** Lists of jobs: every filter, order and page, and who sees what. */
 import { describe, expect, test } from "bun:test";
 import { jobs } from "../../../../../src/platform/queue/tables.ts";
 import { deploy, expectOk } from "../../../../support/harness.ts";
@@ -130,7 +130,7 @@ describe("jobs/list", () => {
       is_flow_step: false,
     });
     expect(entry("labelled").labels).toEqual(["blue", "deep, sea"]);
-    // A job that never began still says when it ended.
+    // A job that never started still has the time of its end.
     expect(entry("canceled")).toMatchObject({ success: false, canceled: true, started_at: formatHour(11) });
     expect(entry("running")).toMatchObject({ type: "QueuedJob", running: true, started_at: formatHour(14) });
     expect(entry("queued")).toMatchObject({ running: false });
@@ -206,7 +206,7 @@ test("all jobs of the instance are listed in the super admins' workspace only", 
   ]);
   expect(await found("acme", "&all_workspaces=true")).toEqual(["acme"]);
   const { ask: boss } = await server.user("boss", { super_admin: true });
-  // So far nobody has created it, which hinders nobody from reading there, and lets nobody write.
+  // It does not exist yet, which does not prevent reading there, and nobody can write.
   expect(await found("admins", "&all_workspaces=true", boss)).toEqual(["other", "acme"]);
   for (const list of ["queue/list", "completed/list", "queue/count"])
     await expectOk(boss("GET", `/w/admins/jobs/${list}?all_workspaces=true`));

@@ -1,4 +1,6 @@
-/** Pages and counts of a long table: more rows than are looked at, skipped, or taken for a small set, at once. */
+/**
+ * Pages and counts of a large table: more rows than are scanned, skipped, or treated as a small set, at once.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { and, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
 import { dialect } from "../../../../../src/database/kit.ts";
@@ -17,12 +19,12 @@ const longId = (n: number) =>
   `0193${four(Math.floor(n / 10_000))}-${four(n % 10_000)}-7000-8000-000000000000`;
 
 const numbers = Array.from({ length: COUNT }, (_, n) => n);
-/** Every third waits, the others are completed. */
+/** Every third is queued, the others are completed. */
 const queued = numbers.filter((n) => n % 3 === 0);
-/** One in a thousand has this tag, and arguments that say 7. */
+/** One in a thousand has this tag, and arguments containing 7. */
 const rare = numbers.filter((n) => n % 1000 === 7);
 
-/** Makes the rows out of one, within the database. */
+/** Generates the rows from one row, within the database. */
 async function fill(): Promise<void> {
   const template = completedRow(idOf(0), MADE, {
     workspace_id: "none",
@@ -42,7 +44,7 @@ async function fill(): Promise<void> {
     status: "CASE WHEN i % 3 = 0 THEN NULL ELSE 'success' END",
     tag: "CASE WHEN i % 1000 = 7 THEN 'rare' ELSE 'bun' END",
     args: `'{"n":' || (i % 1000) || '}'`,
-    // Two are made at a time, and ten end at a time.
+    // Two are created at a time, and ten end at a time.
     created_at: later("i / 2"),
     completed_at: `CASE WHEN i % 3 = 0 THEN NULL ELSE ${later("i / 10 * 10000")} END`,
   };
@@ -146,7 +148,7 @@ test("many searches without results take turns, and other requests are served me
     longest = Math.max(longest, performance.now() - asked);
   }
   expect(await searching).toEqual(Array(8).fill([]));
-  // No figure of this machine: who is not served between the slices waits for all of it.
+  // Independent of the machine: a caller who is not served between the slices waits for all of them.
   expect(longest).toBeLessThan((performance.now() - began) / 2);
 });
 

@@ -10,7 +10,7 @@ let server: TestServer;
 let ask: Ask;
 const rows: NewJob[] = [];
 
-/** A job that was made a minute after the one before. @returns its id */
+/** A job created a minute after the previous one. @returns its id */
 function add(script_path: string, more: Partial<NewJob> = {}): string {
   const nth = rows.length + 1;
   const id = idOf(nth);

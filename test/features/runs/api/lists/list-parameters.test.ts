@@ -1,4 +1,4 @@
-/** Every query parameter that a list declares changes what it answers: none is accepted and ignored. */
+/** Every query parameter that a list declares changes its response: none is accepted and ignored. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { flowFrames } from "../../../../../src/features/code/flows/tables.ts";
@@ -17,7 +17,7 @@ let server: TestServer;
 let ask: Ask;
 let hashes: string[];
 
-/** Lists of what is outside of the database, or comes from elsewhere: their own tests go over what they take. */
+/** Lists of data outside of the database: their own tests cover their parameters. */
 const ELSEWHERE = [
   "listStoredFiles",
   "listLogFiles",
@@ -53,7 +53,7 @@ const RUNNABLE = "runnable_id=u/admin/one&runnable_type=ScriptPath";
 const BASES: Record<string, string> = {
   listInputs: RUNNABLE,
   getInputHistory: RUNNABLE,
-  // In the path or the label of each job.
+  // Found in the path or the label of each job.
   searchJobsIndex: "search_query=admin",
 };
 /** Values of the other path parameters. */
@@ -66,7 +66,7 @@ async function answerOf(path: string, query: string, workspace: string): Promise
   );
   const at = `${place}?${parts}`;
   const answer = await expectOk(ask("GET", at));
-  // What is not of the list, but of this moment.
+  // Removes values that depend on the time of the request.
   return answer.text.replaceAll(/"last_used_at":"[^"]*"/g, "");
 }
 
@@ -209,13 +209,13 @@ for (const { name, path, query } of LISTS) {
       const workspace = parameter === "all_workspaces" ? "admins" : "acme";
       const before = await answerOf(path, replaced(base, other), workspace);
       const after = await answerOf(path, replaced(base, asked), workspace);
-      // What differs is of no interest, and long.
+      // The difference itself is long and irrelevant.
       expect(after === before).toBe(false);
     });
   }
 }
 
-/** A query with one of its fields said otherwise. */
+/** Replaces the value of one parameter in a query. */
 function replaced(base: string, asked: string): string {
   const name = asked.slice(0, asked.indexOf("="));
   const kept = base.split("&").filter((part) => part !== "" && (name === "" || !part.startsWith(`${name}=`)));

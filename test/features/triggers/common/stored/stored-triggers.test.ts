@@ -1,4 +1,7 @@
-/** Triggers of kinds that the service does not run: stored whole, shared, moved, counted and exported, never started. */
+/**
+ * Triggers of kinds that the service does not run: stored completely, shared, moved, counted and exported,
+ * never started.
+ */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { STORED_KINDS } from "../../../../../src/features/triggers/common/stored/kinds.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../../support/harness.ts";
@@ -72,7 +75,7 @@ describe.each(STORED_KINDS.map(({ kind, one }) => [kind, one.slice(one.indexOf("
         `${what} ${path} enabled (${notRun})`,
       );
 
-      // A record that is sent back stores nothing of what the server added.
+      // Sending a record back stores no field that the server added.
       const {
         email: _,
         edited_by: __,
