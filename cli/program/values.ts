@@ -23,7 +23,7 @@ export async function readValueArgument(given: string | undefined, wanted: Value
   });
 }
 
-/** Reads JSON in the same way. @throws a usage error for invalid JSON */
+/** Reads JSON from an argument, stdin or a prompt. @throws a usage error for invalid JSON */
 export async function readJson(given: string | undefined, wanted: ValueRequest): Promise<unknown> {
   const text = await readValueArgument(given, wanted);
   try {

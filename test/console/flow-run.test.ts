@@ -22,7 +22,7 @@ function modelOf(modules: unknown[], steps: StepJob[]) {
 const loop = (skip_failures: boolean) =>
   step("b", "forloopflow", { iterator: { type: "static", value: [] }, skip_failures, modules: [code("c")] });
 
-test("a failure that a loop skips does not explain the run's, and its loop is done", () => {
+test("a failure that a loop skips does not explain the run's, and its loop is completed", () => {
   const iterations = [job("b", true, { index: 0 }), job("b", false, { index: 1 })];
   const { nodes, model } = modelOf(
     [code("a"), loop(true), code("d")],

@@ -95,7 +95,7 @@ test("colours of a log become classes; other escape sequences are ignored", () =
   );
 });
 
-test("of a line that a program wrote over, the last text is shown", () => {
+test("of a line that a program overwrote, the last text is shown", () => {
   const buffer = new LogBuffer();
   buffer.append("10 %\r50 %\r100 %\r\ndone\r\n1 of 2\r2 of 2");
   expect(Array.from({ length: buffer.length }, (_, index) => buffer.line(index))).toEqual([

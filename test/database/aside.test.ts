@@ -102,14 +102,14 @@ test.if(dialect === "sqlite")("while two run beyond their time, others are refus
   expect(rows).toEqual([{ id: idOf(1) }]);
 });
 
-test.if(dialect === "sqlite")("it cannot write", async () => {
+test.if(dialect === "sqlite")("cannot write", async () => {
   await store(1);
   const deleting = db.readAside(sql`DELETE FROM ${jobs} RETURNING id`);
   expect(await deleting.catch(String)).toContain("readonly");
   expect(await readIds()).toHaveLength(1);
 });
 
-test.if(dialect === "sqlite")("the embedded database closes once it has ended", async () => {
+test.if(dialect === "sqlite")("the embedded database can be closed once the read has ended", async () => {
   const counting = countTo(300_000);
   await Promise.all([db.close(), counting]);
   expect(Number((await counting)[0]!.rows)).toBe(300_000);

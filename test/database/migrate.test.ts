@@ -185,7 +185,7 @@ describe("closing", () => {
 });
 
 describe.if(dialect === "sqlite")("the SQLite file", () => {
-  test("a write is in the log's file before it is answered, and both connections keep to the rules", async () => {
+  test("a write is in the log's file before it is answered, and both connections use the required settings", async () => {
     const db = await open();
     await migrateDatabase(db);
     await db.write(async (tx) => {
@@ -211,7 +211,7 @@ describe.if(dialect === "sqlite")("the SQLite file", () => {
     expect(await db.read.select().from(jobLogs)).toEqual([]);
   });
 
-  test("at its size limit a write is refused as StorageFull; what is stored can be read and small writes go on", async () => {
+  test("at its size limit a write is rejected as StorageFull; stored data can be read and small writes continue", async () => {
     const db = await open(1_000_000);
     await migrateDatabase(db);
     await db.write(async (tx) => tx.insert(jobLogs).values(line(0)));

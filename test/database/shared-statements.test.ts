@@ -87,7 +87,7 @@ describe("shared statements", () => {
   });
 
   test.if(!onSqlite)(
-    "a text that PostgreSQL cannot keep is refused by name, and its neighbours land",
+    "a text that PostgreSQL cannot store is rejected by name, and other writes of the group are stored",
     async () => {
       const answers = await Promise.allSettled([store("a"), store("b", "\0"), store("c")]);
       expect((answers[1] as PromiseRejectedResult).reason).toBeInstanceOf(BadRequest);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Cache } from "../../src/lib/async/cache.ts";
 
-test("it is bounded: the oldest entries are evicted", () => {
+test("a cache is bounded: the oldest entries are evicted", () => {
   const cache = new Cache<number>({ max: 2 });
   for (const name of ["a", "b", "a", "c"]) cache.set(name, 1);
   expect([...cache.keys()]).toEqual(["a", "c"]);

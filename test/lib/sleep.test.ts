@@ -11,6 +11,6 @@ test("waitAtMost waits until the work has settled, however it ends", async () =>
   expect(await waitAtMost(LONG_MS, Promise.reject(new Error("no")))).toBeUndefined();
 });
 
-test("but not longer than the given time", async () => {
+test("waitAtMost waits no longer than the given time", async () => {
   expect(await waitAtMost(1, new Promise(() => {}))).toBeUndefined();
 });

@@ -54,7 +54,7 @@ test.each([
   ["own", undefined, []],
   ["worker", undefined, ["+one"]],
   ["none", "before worker", []],
-] as const)("role %s starts its own loops alone (phase: %s)", async (role, phase, started) => {
+] as const)("role %s starts only its own loops (phase: %s)", async (role, phase, started) => {
   const { events, app } = recorded();
   const parts = createServiceStack(createLog("silent", "json"));
   await startLoops(app, parts, role, phase);
@@ -74,7 +74,7 @@ const BY_HAND = [
   "subscribeToFeed",
 ];
 
-test("every periodic task of a feature is a loop that some feature declares", async () => {
+test("every periodic task of a feature is a loop that a feature declares", async () => {
   const files = await Array.fromAsync(new Bun.Glob("src/features/**/*.ts").scan({ cwd: root }));
   const texts = await Promise.all(
     files.map(async (file) => [file, await Bun.file(join(root, file)).text()] as const),

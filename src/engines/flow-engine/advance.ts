@@ -146,7 +146,7 @@ async function stopFrame(
   await enterFailure(move, { error });
 }
 
-/** Stops the frame because a condition in its branch did: a branch is part of the flow's own path. */
+/** Ends the frame after a stop condition inside one of its branches, which ends the list around the branch too. */
 export function stopFromBranch(
   move: TransitionContext,
   place: ActiveModule,

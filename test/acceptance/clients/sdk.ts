@@ -181,7 +181,7 @@ export function testCompleteness(
   tested: readonly string[],
   { exported, absent, untested }: Completeness,
 ): void {
-  test("each function of the package is called by a test, or said to be none of this service's", async () => {
+  test("each function of the package is called by a test, or listed as not provided by this service", async () => {
     const isFunction = "([name, value]) => typeof value === 'function' && /^[a-z]/.test(name)";
     const { result: had } = await sdk().run(
       `Object.entries(${exported}).filter(${isFunction}).map(([name]) => name)`,

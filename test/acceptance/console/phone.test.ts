@@ -34,7 +34,7 @@ test("the zoom buttons do not cover the graph's last step", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("what the search says to do is not cut off", async () => {
+test("the hint of an empty search is not cut off", async () => {
   await using seen = await site.visit({ viewport: PHONE });
   const { page } = seen;
   await seen.open("w/acme");

@@ -5,7 +5,7 @@ import { isOffline } from "../clients/registry.ts";
 import { blockOf } from "./blocks.ts";
 
 test.skipIf(isOffline)(
-  "the step of the README sends a link, by which anybody answers as bob",
+  "the README's step sends a link, through which anyone answers as bob",
   async () => {
     const { promise, resolve } = Promise.withResolvers<{ text: string }>();
     using chat = Bun.serve({

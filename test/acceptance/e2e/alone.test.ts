@@ -23,7 +23,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(out).not.toContain("✗");
   }, 60_000);
 
-  test("the demo leaves out what the machine has no interpreter for", async () => {
+  test("the demo leaves out languages without an interpreter on the machine", async () => {
     const { svc, folder } = place();
     const { code, out, err } = await svc(["demo", "--exit", "--port", "0"], { env: { PATH: folder } });
     expect([code, err]).toEqual([0, ""]);

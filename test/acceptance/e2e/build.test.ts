@@ -21,7 +21,7 @@ async function build(...target: string[]) {
 }
 
 test.if(process.platform === "linux")(
-  "an executable carries the name of the machine it is for, and runs there",
+  "an executable contains the name of its platform, and runs there",
   async () => {
     const report = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
     const name = `linux-${process.arch}${report.header.glibcVersionRuntime ? "" : "-musl"}`;
@@ -82,7 +82,7 @@ test
 );
 
 test.each(["darwin", "win32"])(
-  "where the platform is called %s, nothing of Linux alone is asked for: a script runs, and the doctor says what is less",
+  "on the platform %s, nothing specific to Linux is used: a script runs, and the doctor reports what is missing",
   async (platform) => {
     const folder = join(outdir, platform);
     mkdirSync(folder);

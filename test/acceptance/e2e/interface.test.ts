@@ -7,7 +7,7 @@ import { createInstallation, setUp, until } from "./executable.ts";
 const made = createInstallation();
 afterAll(() => made.remove());
 
-test("the description, its page and the tools of agents", async () => {
+test("contains the description, its page and the tools of agents", async () => {
   const server = await made.serve();
   const token = await setUp(server);
   const description = await fetch(`${server.url}/api/openapi.yaml`);

@@ -90,7 +90,7 @@ test.if(isHere)(
 );
 
 test.if(isHere)(
-  "the Debian package contains the executable, its unit and the user's creation",
+  "the Debian package contains the executable, its unit and the script that creates its user",
   async () => {
     const machine = process.arch === "arm64" ? "arm64" : "amd64";
     const file = join(outdir, `svc_${VERSION}_${machine}.deb`);

@@ -117,7 +117,7 @@ describe("canceling", () => {
     await until(async () => ((await unfinished(id)) === 0 ? true : undefined), "the end of all steps");
   }, 30_000);
 
-  test("a step that runs, or is queued", async () => {
+  test("a running or a queued step", async () => {
     const path = await push([gate("g")]);
     const id = await start(path, { file: createGate() });
     await expectOk(ask("POST", `${jobs}_u/queue/cancel/${await childOf(id, "g")}`, {}));

@@ -123,7 +123,7 @@ test("a step whose worker was lost too often fails its flow; another one runs ag
 }, 60_000);
 
 test.skipIf(!process.env.DATABASE_URL)(
-  "two servers work on the same runs",
+  "two servers process the same runs",
   async () => {
     const { remove, ...place } = await lasting();
     const other_dir = createTemporaryFolder("svc-flow-life-");

@@ -28,7 +28,7 @@ const run = async () => (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/
 const logOf = (id: string) =>
   server.server.app.db.read.select().from(jobLogs).where(eq(jobLogs.job_id, id)).orderBy(jobLogs.seq);
 
-test("a log piece whose commit was acknowledged too late is stored once", async () => {
+test("a part of a log whose commit was acknowledged too late is stored once", async () => {
   const id = await run();
   await server.server.app.db.write(async (tx) => {
     await tx.insert(jobLogs).values({ job_id: id, seq: 0, content: "jo" });

@@ -28,7 +28,7 @@ async function run(content: string, args = {}): Promise<unknown> {
 const isThere = Bun.which("deno") !== null;
 if (!isThere) console.warn("deno is not installed: scripts that use it are not run by these tests");
 
-test("a script that uses nothing of Deno is run without it", async () => {
+test("a script that does not use Deno is run without it", async () => {
   const content = `// Deno.version is not used
 import greeting from "npm:greeting@1";
 export const main = (name: string) => [greeting.word, name, "Deno.args", typeof Bun];`;
@@ -36,7 +36,7 @@ export const main = (name: string) => [greeting.word, name, "Deno.args", typeof 
 });
 
 test.skipIf(isThere)(
-  "a script that uses Deno where it is missing fails with a message on what to install",
+  "a script that uses Deno on a server without it fails with a message on what to install",
   async () => {
     expect(await run("export const main = () => Deno.version;")).toMatchObject({
       error: { name: "DependencyError", message: expect.stringContaining("install Deno") },
@@ -88,7 +88,7 @@ export async function main(n: number, person: Person, at: Date, tags = ["x"]) {
     expect((await ask("POST", "/w/acme/jobs/run_wait_result/preview", preview)).json()).toBe("linux");
   });
 
-  test("it runs behind the walls of every script", async () => {
+  test("it runs in the sandbox of every script", async () => {
     const content = "export const main = (path: string) => Deno.readTextFile(path);";
     expect(await run(content, { path: `${server.data_dir}/svc.db` })).toHaveProperty("error.message");
     expect(await run(content, { path: "/etc/os-release" })).toContain("NAME=");

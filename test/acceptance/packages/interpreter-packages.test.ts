@@ -91,7 +91,7 @@ end
   );
 
   test(
-    "a lock from elsewhere decides which version is taken, also if it names another Bundler",
+    "a client's lock determines the version, also if it names another Bundler",
     async () => {
       const own = (await deployed("u/admin/ruby_lock", "ruby", script())).lock!;
       const lock = `${own.replace("(1.2.0)", "(1.0.0)")}\n\nBUNDLED WITH\n   9.9.9\n`;
@@ -111,7 +111,7 @@ end
   );
 
   test(
-    "one that the source does not have fails the deployment and the run, by its name",
+    "a gem that the source lacks fails the deployment and the run, by its name",
     async () => {
       const missing = script().replace("greeting-words", "not-there");
       const { lock_error_logs } = await deployed("u/admin/ruby_absent", "ruby", missing);
@@ -167,7 +167,7 @@ function main(string $name = 'nobody') {
   );
 
   test(
-    "a lock from elsewhere decides which version is taken",
+    "a client's lock determines the version",
     async () => {
       const older = (await deployed("u/admin/php_older", "php", script("@1.0.0"))).lock!;
       await deployed("u/admin/php_locked", "php", script(), { lock: older });
@@ -185,7 +185,7 @@ function main(string $name = 'nobody') {
   );
 
   test(
-    "one that no source has fails the deployment and the run, by its name",
+    "a package that no source has fails the deployment and the run, by its name",
     async () => {
       const missing = script().replace("some/greeting", "some/absent");
       const { lock_error_logs } = await deployed("u/admin/php_absent", "php", missing);
@@ -263,7 +263,7 @@ describe.skipIf(!Bun.which("php"))("a package client outside of the system's fol
     clients[Symbol.dispose]();
   });
 
-  test("reads its own file and the certificates of its settings, but nothing beside them", async () => {
+  test("reads its own file and the certificates in its settings, but no other files", async () => {
     const { lock } = await deployed("u/admin/php_places", "php", script("some/greeting"));
     expect(JSON.parse(lock!)).toMatchObject({
       secrets: [false, false, false],
@@ -285,7 +285,7 @@ describe.skipIf(!Bun.which("php"))("a package client outside of the system's fol
     expect(await failureOf("u/admin/php_failing")).toContain("php packages could not be installed: no luck");
   });
 
-  test("makes nothing readable that a package puts a link to in a folder's place", async () => {
+  test("makes nothing readable to which a package replaced a folder by a link", async () => {
     await deployed("u/admin/php_link", "php", script("hostile/made"));
     expect(await failureOf("u/admin/php_link")).toContain("the installed packages are not in a folder");
     await deployed("u/admin/php_inner_link", "php", script("hostile/vendor"));

@@ -177,7 +177,7 @@ describe.each(Object.entries(CASES))("%s", (language, script) => {
     expect(await run(language, script.reads, other)).toContain("NAME=");
   });
 
-  test("packages of an index, or a tool that is missing, are named at the run", async () => {
+  test("missing tools, and packages of an index, are named by the run", async () => {
     if (script.packaged) {
       const [content, name] = script.packaged;
       expect(await run(language, content, {})).toMatchObject({
@@ -192,7 +192,7 @@ describe.each(Object.entries(CASES))("%s", (language, script) => {
 });
 
 test.skipIf(!Bun.which("php"))(
-  "PHP in a folder of other things can be run, and sees none of these",
+  "PHP in a folder with other programs can be run, and does not see them",
   async () => {
     const { PATH } = process.env;
     const folder = createTemporaryFolder("svc-php-");

@@ -81,7 +81,7 @@ func main(name string) (string, error) {
   );
 
   test(
-    "a lock from elsewhere decides which version is taken",
+    "a client's lock determines the version",
     async () => {
       const lock = "module other\n\ngo 1.19\n\nrequire example.org/greeting v1.0.0\n//go.sum\n";
       await deployed("u/admin/go_locked", "go", script, { lock });
@@ -91,7 +91,7 @@ func main(name string) (string, error) {
   );
 
   test(
-    "one that the proxy does not have fails the deployment, by its name",
+    "a module that the proxy lacks fails the deployment, by its name",
     async () => {
       const missing = script.replaceAll("example.org/greeting", "example.org/absent/greeting");
       const { lock_error_logs } = await deployed("u/admin/go_absent", "go", missing);
@@ -239,7 +239,7 @@ pub fn main() -> (&'static str, Vec<Option<&'static str>>) {
   );
 
   test(
-    "one that there is not fails the deployment, by its name",
+    "a missing crate fails the deployment, by its name",
     async () => {
       const { lock_error_logs } = await deployed(
         "u/admin/crate_absent",

@@ -241,7 +241,7 @@ describe("Python of another version than the server's", () => {
   );
   const other = others.find((minor) => Bun.spawnSync(["sh", "-c", `python3.${minor} -V`]).exitCode === 0);
   test.skipIf(other === undefined).each([`# py: >=3.${other}`, `# py: 3.${other}`, `# py3${other}`])(
-    "where it is there, %s runs by it",
+    "if installed, %s runs by it",
     async (line) => {
       const path = `u/admin/version_${line.replace(/\W/g, "")}`;
       const content = `${line}\nimport sys, greeting\ndef main(): return sys.version_info[1]`;
@@ -251,7 +251,7 @@ describe("Python of another version than the server's", () => {
     },
   );
 
-  test("and mistakes are reported with line and column", async () => {
+  test("and errors are reported with line and column", async () => {
     const { lock_error_logs } = await deployed("u/admin/typo", "def main(:\n  pass");
     expect(lock_error_logs).toContain("line 1, column");
   });
@@ -277,7 +277,7 @@ case "$2" in
 esac
 `;
 
-test("uv in a user's folder is run, and reads the certificates of its settings, but nothing beside them", async () => {
+test("uv in a user's folder is run, and reads the certificates in its settings, but no other files", async () => {
   const { PATH, SSL_CERT_FILE, SSL_CERT_DIR } = process.env;
   using clients = installClients({ uv: UV });
   const certificates = join(clients.folder, "certificates.pem");

@@ -101,7 +101,7 @@ describe("packages are installed from a folder of the server", () => {
   );
 });
 
-test("a package client reads no folder that is only linked to", async () => {
+test("a package client does not read a folder through a link", async () => {
   await set("pip_index_url", pathToFileURL(join(folder, "mirror")).href);
   try {
     const { lock, lock_error_logs } = await deployed("u/admin/linked", CONTENT);

@@ -70,7 +70,7 @@ describe("Python", () => {
     expect(await run(path)).toBe("please");
   });
 
-  test("imports in cycles, of which the first was deployed before the other was there", async () => {
+  test("imports in cycles, of which the first was deployed before the other existed", async () => {
     const even =
       "import f.lib.py_odd as odd\ndef is_even(n): return n == 0 or odd.is_odd(n - 1)\ndef main(n: int): return is_even(n)";
     const { lock_error_logs } = await deploy("f/lib/py_even", even, "python3");

@@ -74,7 +74,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!Bun.which("go"))(
-  "as many slow builds as there are cores let others pass, and each version is built once",
+  "as many slow builds as cores do not delay other scripts, and each version is built once",
   async () => {
     for (const at of numbers(CORES)) {
       const module = `example.org/slow${at}`;
@@ -98,7 +98,7 @@ test.skipIf(!Bun.which("go"))(
 );
 
 test(
-  "locks that wait for an index are limited, and occupy no slot of jobs",
+  "locks that wait for an index are limited, and occupy no job slots",
   async () => {
     const path = (at: number) => `u/admin/held${at}`;
     for (const at of numbers(HELD_PACKAGES)) {

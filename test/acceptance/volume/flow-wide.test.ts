@@ -125,7 +125,7 @@ test("due frames of one run are woken together", async () => {
   expect(writes() - before).toBeLessThan(500);
 }, 60_000);
 
-test("a sleeping flow continues while many frames wait for their turn", async () => {
+test("a sleeping flow continues while many frames wait", async () => {
   // More frames than are processed at once. Each takes a fixed time: minutes in total on any machine.
   const takes = { expr: "(() => { const end = Date.now() + 25; while (Date.now() < end); return false })()" };
   const modules = [{ id: "b", value: { type: "identity" }, skip_if: takes }, identity];

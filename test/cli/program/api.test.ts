@@ -84,7 +84,7 @@ test("on the data directory itself", async () => {
   await runAll(place, []);
 }, 60_000);
 
-test("an answer that takes long is waited for at the socket, by one job", async () => {
+test("a slow response is waited for at the socket, by one job", async () => {
   using place = createCliEnvironment();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace("acme");

@@ -44,7 +44,7 @@ test("script and flow, file and path: the other one is named", async () => {
   });
 }, 60_000);
 
-test("svc init says which data directory commands elsewhere use no longer", async () => {
+test("svc init says which data directory other folders no longer use", async () => {
   using place = createCliEnvironment();
   const init = (name: string) =>
     place.svc(["init", "--data-dir", name, "--listen", "127.0.0.1:0", ...PASSWORD]);

@@ -50,7 +50,7 @@ test("serve prints its address and exits on SIGTERM; a run interrupted by that n
   );
 }, 30_000);
 
-test("serve that is stopped during its start stops once it is up", async () => {
+test("a serve command that is stopped while it starts stops once it is up", async () => {
   using place = createCliEnvironment();
   rmSync(place.data_dir, { recursive: true });
   using serving = start(place, ["serve", "--port", "0"]);
@@ -61,7 +61,7 @@ test("serve that is stopped during its start stops once it is up", async () => {
   expect(existsSync(join(place.data_dir, "svc.sock"))).toBe(false);
 }, 30_000);
 
-test("serve that waits for its database can be stopped soon", async () => {
+test("a serve command that waits for its database can be stopped soon", async () => {
   using place = createCliEnvironment();
   const asked = Promise.withResolvers<void>();
   using silent = Bun.listen({

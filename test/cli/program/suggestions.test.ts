@@ -50,7 +50,7 @@ test("a schedule of a misspelt script is not created, and the right one is sugge
   );
 });
 
-test("what exists already is changed by another command, which is named", async () => {
+test("creating an existing item names the command that changes it", async () => {
   expect(await svc("schedule", "create", "u/admin/nightly", "0 4 * * *", "u/admin/report")).toEqual(
     failure(
       "there is a schedule at u/admin/nightly already",

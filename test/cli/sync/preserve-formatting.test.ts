@@ -54,7 +54,7 @@ test("unchanged parts keep their formatting", () => {
   );
 });
 
-test("steps that move take their comments along, and those that go take theirs away", () => {
+test("moved steps keep their comments, and removed ones lose them", () => {
   const moved = change(FLOW, ({ value }) => value.modules.reverse());
   expect(moved.indexOf("the mail server")).toBeGreaterThan(moved.indexOf("id: pay"));
   const removed = change(FLOW, ({ value }) => value.modules.shift());
@@ -62,7 +62,7 @@ test("steps that move take their comments along, and those that go take theirs a
   expect(removed).toContain("# Refunds of orders");
 });
 
-test("files that no person touched, and those that cannot be read, are written anew", () => {
+test("files that were not edited by hand, and unreadable ones, are written again", () => {
   const own = formatYaml({ summary: "a", value: { modules: [{ id: "a", value: { type: "identity" } }] } });
   expect(change(own, (fields) => (fields.value.modules[0].summary = "s"))).toContain(
     "- id: a\n      summary: s\n",
@@ -133,7 +133,7 @@ test("a flow with comments is pushed, changed on the server, and pulled: the com
   expect((await readFiles(place.folder))[name]).toBe(pulled);
 }, 30_000);
 
-test("quotes are those that the new value needs, unless the old one had its own", () => {
+test("quotes are used if the new value needs them, or if the old one had them", () => {
   const text = '# By hand\nsummary: one\nvalue:\n  zip: "0"\n';
   const changed = change(text, (fields) => Object.assign(fields, { summary: "012", value: { zip: "true" } }));
   expect(changed).toBe("# By hand\nsummary: '012'\nvalue:\n  zip: \"true\"\n");
@@ -157,7 +157,7 @@ test.each([
   ["schedule", "nightly.schedule.yaml", SCHEDULE, "schedules/setenabled", { enabled: false }],
   ["http trigger", "shop.http_trigger.yaml", HTTP, "http_triggers/setenabled", { enabled: false }],
 ])(
-  "a %s without `enabled` in its file that is disabled on the server stays so",
+  "a %s without `enabled` in its file that is disabled on the server stays disabled",
   async (_, file, text, setting, body) => {
     using place = createCliEnvironment();
     await using server = await startTestServer();

@@ -112,7 +112,7 @@ test.each(["json", "tar.gz", "md", "", "7z"])("the extension %j may be used", as
 });
 
 test.each(["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"])(
-  "a type called %s is refused, and never a file",
+  "a type called %s is rejected, and never used as a file name",
   async (name) => {
     expect((await ask("POST", "/w/acme/resources/type/create", { name })).status).toBe(400);
     archive = { "u/admin/odd.resource.json": resource(name, "text") };
@@ -238,7 +238,7 @@ test.each([
 ])("%j is not a file of a workspace", (name) => expect(isInLayout(name)).toBe(false));
 
 test.each([["u/ann/con.ts"], ["f/aux/folder.meta.yaml"], ["u/nul/x.script.yaml"]])(
-  "%s is one, but not on Windows",
+  "%s is a file name, but not on Windows",
   (name) => expect([isInLayout(name, "linux"), isInLayout(name, "win32")]).toEqual([true, false]),
 );
 

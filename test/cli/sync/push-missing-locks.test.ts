@@ -31,12 +31,15 @@ test.each(["step_1:_load.inline_script.lock", "plain.lock", "sub/x.lock"])("%s",
   expect(value.modules[0].value.content).toContain(lock);
 });
 
-test.each(["../other.lock", ".git/config"])("%s is refused, as it is not beside the steps", async (lock) => {
-  using place = createCliEnvironment();
-  await writeFiles(place.folder, {
-    "f/data/two.flow/flow.yaml": flow(lock),
-    "f/data/two.flow/step_1:_load.inline_script.ts": "export const main = () => 1;\n",
-  });
-  const { code, err } = await svc(place, "push", "--yes");
-  expect([code, err]).toEqual([2, expect.stringContaining(lock)]);
-});
+test.each(["../other.lock", ".git/config"])(
+  "%s is rejected, because it is not beside the steps",
+  async (lock) => {
+    using place = createCliEnvironment();
+    await writeFiles(place.folder, {
+      "f/data/two.flow/flow.yaml": flow(lock),
+      "f/data/two.flow/step_1:_load.inline_script.ts": "export const main = () => 1;\n",
+    });
+    const { code, err } = await svc(place, "push", "--yes");
+    expect([code, err]).toEqual([2, expect.stringContaining(lock)]);
+  },
+);

@@ -27,7 +27,7 @@ slack_command_script: script/f/data/later
 slack_name: ours
 `;
 
-test("grouped settings are saved before what they name, come back equal and keep their form", async () => {
+test("grouped settings are saved before the items they refer to, come back equal and keep their format", async () => {
   using place = createCliEnvironment();
   await place.file("settings.yaml", SETTINGS);
   const pushed = await svc(place, "push", "--yes", "--settings");

@@ -95,7 +95,7 @@ test.each([
   ["now", "triggerables", `'a:rawscript/${sha256(CODE)}'`],
   ["now", "triggerables", `'rawscript/${sha256(CODE)}'`],
 ])(
-  "inputs fixed since the policy of the code of %s (%s, %s) are not the viewer's",
+  "inputs fixed since the policy of the code of %s (%s, %s) cannot be set by the viewer",
   async (_, form, key) => {
     const app = (n: string) => `summary: Board
 value:

@@ -95,7 +95,7 @@ test("a flow is cut after a step, at every level", () => {
   expect(outline(truncateFlowAfter(EXAMPLE, "a"))).toBe("a");
 });
 
-test("the names that an expression can use", () => {
+test("the names that an expression can use are listed", () => {
   const schema = { properties: { order: { type: "number", description: "its number" } } };
   const names = (key: string) =>
     listKnownNames({ ...EXAMPLE, schema }, key, { input: { order: 7 }, results: new Map([["a", 5]]) });

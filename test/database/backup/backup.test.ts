@@ -223,7 +223,7 @@ test("a backup under load is consistent and contains every write acknowledged be
   expect(runs.length).toBe(started.length);
 });
 
-describe("every table that there is", () => {
+describe("every table", () => {
   /** So far in the future that nothing is due; valid for each kind of column that is not text or number. */
   const LATER = new Date("9000-01-01T00:00:00.123Z");
 

@@ -11,7 +11,7 @@ const children = () => {
 };
 
 test.if(process.platform === "linux" && Bun.which("python3") !== null)(
-  "are read by a few interpreters, one after the other, and a faulty one holds none of them up",
+  "scripts are analysed by a few interpreters, one after the other, and a faulty one delays none of them",
   async () => {
     const before = children();
     let most = 0;

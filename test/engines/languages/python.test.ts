@@ -82,7 +82,7 @@ describe("a parameter", () => {
     expect(required).toEqual([]);
   });
 
-  test("positional-only, keyword-only and the rest", async () => {
+  test("positional-only, keyword-only and remaining parameters", async () => {
     const content = "def main(a: str, /, b: int = 1, *args, c, **more):\n    pass\n";
     const { schema } = await analysePython(content);
     expect(schema).toMatchObject({

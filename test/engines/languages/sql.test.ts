@@ -66,7 +66,7 @@ test.each([
   ["postgresql", "SELECT 1;\nSELECT $a$ x $b$"],
   ["mysql", "SELECT 1;\nSELECT `x"],
   ["sqlite", "SELECT 1;\n/* x"],
-] as const)("what does not end in %s is said with its line", (dialect, source) => {
+] as const)("a construct that does not end in %s is reported with its line", (dialect, source) => {
   expect(() => splitStatements(source, dialect)).toThrow(expect.objectContaining({ line: 2 }));
 });
 

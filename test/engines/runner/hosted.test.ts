@@ -93,7 +93,7 @@ describe("a shell that waits for its job", () => {
   const waitingBelow = (host: number) =>
     until(async () => (await childrenOf(host)).find((pid) => pid > 0), "a shell that waits");
 
-  test("is as fresh as one that is started then", async () => {
+  test("is as clean as one that is started then", async () => {
     const script = await bash(`seen="$?/$SECONDS/$#/\${1-}/\${BASH_ENV-none}"
 a="$1"
 own="$(tr '\\0' '\\n' < /proc/$$/environ | grep -c ^WM_)"
@@ -150,7 +150,7 @@ test("processes left by a job are killed with it, and its parent process is not 
   expect((await script.run()).split(" ").map(Number)[0]).not.toBe(host);
 });
 
-test("ended processes do not count, whoever started them", async () => {
+test("ended processes do not count, whatever process started them", async () => {
   const script = await bash(`
     for i in $(seq 400); do (true &) ; done
     for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done

@@ -17,13 +17,13 @@ const RESULT = "é\\n".repeat(1_000_000);
 const run = async (path: string) =>
   (await expectOk(ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, {}))).json();
 
-test("long results of runs one after the other arrive whole", async () => {
+test("long results of consecutive runs arrive completely", async () => {
   const code = `let count = 0; export const main = () => [++count, ${JSON.stringify("é\\n")}.repeat(1_000_000)];`;
   await deploy(ask, "acme", "u/admin/long", code);
   for (const count of [1, 2, 3]) expect((await run("u/admin/long")) as unknown).toEqual([count, RESULT]);
 });
 
-test("of a process that ends right after its answer", async () => {
+test("long results of a process that exits right after its response arrive completely", async () => {
   // Written as by a process that exits at the same time.
   const code = `import { writeSync } from "node:fs";
     export function main() {

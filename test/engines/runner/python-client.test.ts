@@ -163,7 +163,7 @@ test.each(cases)("%s", async (_, body, result) => {
   expect(await answer(body)).toEqual(result);
 });
 
-test("addresses that resume a flow", async () => {
+test("URLs that resume a flow", async () => {
   expect(await answer("return sorted(wmill.get_resume_urls())")).toEqual([
     "approvalPage",
     "cancel",

@@ -139,7 +139,7 @@ test("a lock that cannot be installed from is returned unchanged", async () => {
   expect(kept.modules.map(({ value: { lock: now } }) => now)).toEqual([lock, lock]);
 });
 
-test("a right that an owner of a folder is denied comes back, and the owner has it", async () => {
+test("a right that an owner of a folder is denied is returned, and the owner has it", async () => {
   const rights = { owners: ["u/cleo"], extra_perms: { "u/cleo": false, "u/dan": false } };
   await post("/folders/create", { name: "denied", ...rights });
   await post("/folders/update/denied", { summary: "changed" });

@@ -93,32 +93,38 @@ describe.skipIf(!postgres)("while another server hangs", () => {
     });
     afterAll(() => servers[Symbol.asyncDispose]());
 
-    test.each(["move", "delete"])("to %s a workspace waits for what it has let in", async (how) => {
-      const { way, front } = servers;
-      const { atFront, atBack } = await servers.workspace(how);
-      way.cut();
-      const called = atBack("POST", `/w/${how}/${RUN}?${LATER}`, {});
-      await isStoring(servers);
-      let isDone = false;
-      const done = (
-        how === "move"
-          ? atFront("POST", "/w/move/workspaces/change_workspace_id", { new_id: "moved", new_name: "moved" })
-          : front.operator("DELETE", `/workspaces/delete/${how}`)
-      ).then((answer) => {
-        isDone = true;
-        return answer;
-      });
-      // Longer than any pause that could be mistaken for being blocked.
-      await Bun.sleep(1_500);
-      expect(isDone).toBe(false);
-      way.mend();
-      const { status, text } = await called;
-      expect((await done).status).toBe(200);
-      expect(await jobsOf(servers, how)).toEqual([]);
-      if (how === "delete") return;
-      expect(status).toBe(201);
-      expect((await jobsOf(servers, "moved")).map(({ id }) => id)).toContain(text);
-    });
+    test.each(["move", "delete"])(
+      "to %s a workspace waits for requests that it has accepted",
+      async (how) => {
+        const { way, front } = servers;
+        const { atFront, atBack } = await servers.workspace(how);
+        way.cut();
+        const called = atBack("POST", `/w/${how}/${RUN}?${LATER}`, {});
+        await isStoring(servers);
+        let isDone = false;
+        const done = (
+          how === "move"
+            ? atFront("POST", "/w/move/workspaces/change_workspace_id", {
+                new_id: "moved",
+                new_name: "moved",
+              })
+            : front.operator("DELETE", `/workspaces/delete/${how}`)
+        ).then((answer) => {
+          isDone = true;
+          return answer;
+        });
+        // Longer than any pause that could be mistaken for being blocked.
+        await Bun.sleep(1_500);
+        expect(isDone).toBe(false);
+        way.mend();
+        const { status, text } = await called;
+        expect((await done).status).toBe(200);
+        expect(await jobsOf(servers, how)).toEqual([]);
+        if (how === "delete") return;
+        expect(status).toBe(201);
+        expect((await jobsOf(servers, "moved")).map(({ id }) => id)).toContain(text);
+      },
+    );
   });
 
   describe("for longer than a lease", () => {

@@ -35,7 +35,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     };
   }
 
-  test("a call is answered with the result of a worker elsewhere", async () => {
+  test("a call returns the result of a worker on another server", async () => {
     await deploy(admin.ask, "acme", "u/admin/where", "export const main = () => process.env.WM_JOB_ID");
     const free = await occupy();
     const began = performance.now();
@@ -50,7 +50,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     await free();
   });
 
-  test("also for a flow's early result", async () => {
+  test("so does a call of a flow with an early result", async () => {
     const step = (id: string, content: string) => ({
       id,
       value: { type: "rawscript", language: "bun", content, input_transforms: {} },
@@ -207,7 +207,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
   test.each([
     ["is an hour ahead", true],
     ["is set an hour ahead while it works", false],
-  ])("a server whose clock %s takes no job away from a live worker", async (_, fromTheStart) => {
+  ])("a server whose clock %s takes no job from a live worker", async (_, fromTheStart) => {
     await deploy(admin.ask, "acme", "u/admin/endless", "export const main = () => Bun.sleep(60_000)");
     const id = (await expectOk(atBack("POST", "/w/acme/jobs/run/p/u/admin/endless", {}))).text;
     await until(() => back.server.app.queue.has(id) || undefined, "the job at the back");

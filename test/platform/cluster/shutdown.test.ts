@@ -72,7 +72,7 @@ describe("with the database gone", () => {
 
   const folderOf = () => createTemporaryFolder("svc-shutdown-");
 
-  test.skipIf(!!process.env.DATABASE_URL)("a file that is closed under it", async () => {
+  test.skipIf(!!process.env.DATABASE_URL)("a closed file", async () => {
     const folder = folderOf();
     const server = await startTestServer({ sandbox_write: folder, allowed_targets: "127.0.0.1" });
     await stopsAll(server, folder, () => server.server.app.db.close());

@@ -5,7 +5,7 @@ import { API_TAG_ALIASES, API_TAGS } from "../../../src/server/api-tags.ts";
 import { generateClientTypes } from "../../../src/server/console/client-types.ts";
 import { operations } from "../../../src/server/features.ts";
 
-test("the console's client is typed by the interface as it is: else `bun run console:client`", async () => {
+test("the generated client of the console matches the interface: else `bun run console:client`", async () => {
   const document = await describeApi(operations, { descriptions: API_TAGS, aliases: API_TAG_ALIASES });
   const file = Bun.file(join(import.meta.dir, "../../../src/console/api/interface.d.ts"));
   expect((await file.text()) === generateClientTypes(document)).toBe(true);

@@ -50,7 +50,7 @@ test("a browser that opens the setup link is redirected to the console's page fo
   expect(await plain.text()).toContain("<form");
 });
 
-test("switched off, everything works as without a console", async () => {
+test("without the console, everything else works", async () => {
   await using server = await startTestServer({ console: "off" });
   const get = (path: string) => fetch(server.url + path, { headers: BROWSER, redirect: "manual" });
   expect(await (await get("/")).text()).toContain("not set up yet");

@@ -120,7 +120,7 @@ describe("credentials are passed to no script", () => {
   });
   const names = "Cookie,authorization,Proxy-Authorization,x-kept";
 
-  test("by include_header and include_query, nor is it stored", async () => {
+  test("by include_header and include_query, nor stored", async () => {
     const path = `/w/acme/jobs/run_wait_result/p/u/admin/given?include_header=${names}&include_query=token,a&a=1&token=${token}`;
     await deploy(
       ask,
@@ -136,7 +136,7 @@ describe("credentials are passed to no script", () => {
     expect(job.args).toEqual({ x_kept: "kept", a: "1" });
   });
 
-  test("by INCLUDE_HEADERS, to a webhook or to a route with a key of its own", async () => {
+  test("by INCLUDE_HEADERS, to a webhook or to a route with its own key", async () => {
     process.env.INCLUDE_HEADERS = `${names},x-api-key`;
     try {
       const value = { api_key_secret: "open-sesame" };

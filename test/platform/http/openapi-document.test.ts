@@ -43,7 +43,7 @@ describe("the document", () => {
     expect(await lint(text)).toEqual([]);
   });
 
-  test("the linter would report problems", async () => {
+  test("the linter reports problems in an invalid document", async () => {
     const wrong = text.replace("operationId: getVersion", "operationId: [getVersion]");
     expect(wrong === text).toBe(false);
     expect(await lint(wrong)).not.toEqual([]);

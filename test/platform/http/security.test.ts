@@ -33,7 +33,7 @@ describe("headers", () => {
     }
   });
 
-  test("a webhook can be called by pages elsewhere", async () => {
+  test("a webhook can be called by pages of other sites", async () => {
     const { headers } = await server.as(token)("POST", "/w/acme/jobs/run_wait_result/p/u/admin/one", {});
     expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -54,7 +54,7 @@ describe("x-request-id", () => {
   });
 });
 
-describe("a call with the session's cookie that changes something", () => {
+describe("a call with the session cookie that changes something", () => {
   const change = (headers: Record<string, string>) =>
     nobody("/w/acme/jobs/run/p/u/admin/one", { cookie: `theme=dark; token=${token}`, ...headers }, "POST");
   const own = () => new URL(server.url).host;
@@ -104,7 +104,7 @@ describe("a call with the session's cookie that changes something", () => {
   });
 });
 
-test("the public address is the configured one, wherever the server listens", async () => {
+test("the public address is the configured one, on whichever address the server listens", async () => {
   const public_server = await startTestServer({ base_url: "https://svc.example.org/" });
   try {
     const { token: session } = await public_server.user("ann");

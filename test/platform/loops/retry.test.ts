@@ -74,7 +74,7 @@ function counted(): { signal: AbortSignal; abort: () => void; listeners: () => n
   return { signal, abort: () => controller.abort(), listeners: () => listeners };
 }
 
-test("a thousand sleeps and races that have ended leave no listener on their signal", async () => {
+test("a thousand completed sleeps and races leave no listener on their signal", async () => {
   const { signal, listeners } = counted();
   await Promise.all(Array.from({ length: 1_000 }, () => sleep(1, signal)));
   for (let n = 0; n < 1_000; n++) expect(await raceAbort(Promise.resolve(n), signal)).toBe(n);

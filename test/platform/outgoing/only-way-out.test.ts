@@ -24,7 +24,7 @@ const GUARDED: Record<string, string> = {
 /** Code of the browser, and of script processes, which the sandbox confines. */
 const ELSEWHERE = /^(console|engines\/runner\/child|platform\/outgoing)\//;
 
-test("no file but those of the guard opens a connection", async () => {
+test("only the guard's files open connections", async () => {
   const found: string[] = [];
   for await (const file of new Bun.Glob("**/*.{ts,tsx}").scan(SOURCES)) {
     if (ELSEWHERE.test(file)) continue;

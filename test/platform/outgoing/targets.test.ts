@@ -211,7 +211,7 @@ test.each([
 });
 
 test.each(["10.0.0.0/33", "::1/129", "10.0.0.0/", "a b", "10.0.0.0/x"])(
-  "the setting %j is refused",
+  "the setting %j is rejected",
   (list) => {
     expect(() => parseTargets(list)).toThrow(/range of addresses|neither/);
   },

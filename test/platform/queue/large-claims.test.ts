@@ -55,7 +55,7 @@ test("large jobs are claimed up to a total size, and at least one", async () => 
   await expectClaimed([small, small, large, small], 4);
 });
 
-test("no job is claimed before one of a higher priority that was left", async () => {
+test("no job is claimed before a waiting one of a higher priority", async () => {
   const large = argumentsOf(5_000_000);
   const small = argumentsOf(1);
   const isSqlite = server.server.app.db.dialect === "sqlite";

@@ -40,7 +40,7 @@ const missing = [
 if (missing.length > 0) console.warn(`left out: the generated client, which needs ${missing.join(" and ")}`);
 
 test.skipIf(missing.length > 0)(
-  "a generated Python client runs the main journeys",
+  "a generated Python client runs the main use cases",
   async () => {
     await using server = await startTestServer();
     const { email, ask } = await server.user("generated", { super_admin: true });

@@ -169,7 +169,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (vers
 
   // The older version asks at a terminal whether to encrypt secrets again, and changes nothing without one.
   test.skipIf(version.startsWith("1.5"))(
-    "exchanges the key when its file says another one, and secrets stay what they are",
+    "rotates the key when its file contains another one, and secrets keep their values",
     async () => {
       await post("/variables/create", {
         path: "f/data/secret",

@@ -63,7 +63,7 @@ describe.skipIf(isOffline)("an app of code that wmill pushes", () => {
     }
   });
 
-  test("is the same for svc, whoever pushed it", async () => {
+  test("is the same for svc, whichever client pushed it", async () => {
     using place = createCliEnvironment();
     const svc = (...words: string[]) =>
       place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);

@@ -5,7 +5,7 @@ import { useSite } from "../site.ts";
 
 const site = useSite();
 
-test("who leaves a workspace is led to the others, and asks nothing more of it", async () => {
+test("a user who leaves a workspace is redirected to the others, and requests nothing more of it", async () => {
   await createMember(site.serving, site.filled, "lea");
   const token = await site.filled.ask("POST", "/users/tokens/impersonate", {
     impersonate_email: "lea@example.org",

@@ -245,7 +245,7 @@ for (const [who, role] of Object.entries(ROLES)) {
   }, 120_000);
 }
 
-test("a manager of a group, who is no admin, changes its members", async () => {
+test("a manager of a group who is no admin changes its members", async () => {
   const token = await createMember("max", { is_admin: false, operator: false });
   await site.filled.ask("POST", "/w/acme/groups/create", { name: "makers" });
   await site.filled.ask("POST", "/w/acme/acls/add/group_/makers", { owner: "u/max", write: true });

@@ -95,7 +95,7 @@ async function listMenu(page: Page, of: string): Promise<string[]> {
 
 const heading = (page: Page) => page.getByRole("heading", { level: 1 }).innerText();
 
-test("pages for admins tell other users for whom they are", async () => {
+test("pages for admins tell other users who may open them", async () => {
   for (const who of ["mia", "olga"] as const) {
     await using seen = await visitAs(who);
     for (const address of ["webhooks", "webhooks/01a21aaf-c492-70c4-b8b8-7494767a3178", "audit"]) {
@@ -151,7 +151,7 @@ test("a workspace is offered to those who may create one", async () => {
   expect([...seen.wrongs, ...none.wrongs]).toEqual([]);
 }, 60_000);
 
-test("who may only read a flow sees what its run waits for, and who may approve", async () => {
+test("a user who may only read a flow sees what its run waits for, and who may approve", async () => {
   for (const who of ["mia", "olga"] as const) {
     await using seen = await visitAs(who);
     const { page } = seen;
@@ -162,7 +162,7 @@ test("who may only read a flow sees what its run waits for, and who may approve"
   }
 }, 60_000);
 
-test("editors of what a member may only read say so", async () => {
+test("editors of items that a member may only read say so", async () => {
   await using seen = await visitAs("mia");
   const { page } = seen;
   const editors = {

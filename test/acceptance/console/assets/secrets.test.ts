@@ -117,7 +117,7 @@ test("a resource is filled in by its type, and its password is stored as a secre
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("a reference to a secret is shown as one, and what names a resource is found, schedules and routes too", async () => {
+test("a reference to a secret is shown as one, and items that refer to a resource are listed, schedules and routes too", async () => {
   const path = "f/finance/ledger";
   await site.filled.ask("POST", "/w/acme/resources/create", {
     path,

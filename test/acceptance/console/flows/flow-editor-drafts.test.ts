@@ -137,7 +137,7 @@ test("two tabs of one user do not overwrite each other", async () => {
   await until(async () => (await stored()) === "Of both", "the draft of both");
 }, 60_000);
 
-test("a save whose answer was lost is not taken for another tab's", async () => {
+test("a save whose response was lost is not mistaken for another tab's", async () => {
   const path = "f/finance/lost";
   const code = { type: "rawscript", language: "bun", content: "export const main = () => 1" };
   await site.filled.ask("POST", "/w/acme/flows/create", {

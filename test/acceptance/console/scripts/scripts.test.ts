@@ -160,7 +160,7 @@ test("a draft of an older version is not silently deployed over a newer one, and
   seen.wrongs.length = 0;
 }, 60_000);
 
-test("a discarded draft is gone, including the text typed last", async () => {
+test("a discarded draft is deleted, including the text typed last", async () => {
   await site.filled.script("u/ann/thrown", "export const main = () => 1;");
   await using seen = await site.visit();
   const { page } = seen;

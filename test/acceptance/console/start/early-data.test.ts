@@ -23,7 +23,7 @@ test.each([
     .waitFor();
 });
 
-test("a visitor without a session is asked who they are, and nothing else", async () => {
+test("a visitor without a session only requests who is logged in", async () => {
   await using seen = await visit(site.browser, site.serving.url);
   const refused: string[] = [];
   seen.page.on("response", (response) => {

@@ -30,7 +30,7 @@ test("a script that ran before hundreds of other runs is shown with its outcome,
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("the palette finds apps and words of runs, what begins with the text first", async () => {
+test("the palette finds apps and words of runs, with matches at the beginning first", async () => {
   const { ask, script, run } = site.filled;
   const value = {
     grid: [],

@@ -7,7 +7,7 @@ import { useSite } from "../site.ts";
 
 const site = useSite();
 
-test("a wrong password is reported as such, and too many with the time to wait", async () => {
+test("a wrong password is reported as such, and too many attempts with the time to wait", async () => {
   await using seen = await visit(site.browser, site.serving.url);
   const { page } = seen;
   await seen.open("login");

@@ -89,7 +89,7 @@ test("a schedule is created, read, paused, run, changed and deleted", async () =
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("long rules stay in their column, and rules by the second tell the seconds", async () => {
+test("long rules stay in their column, and rules with seconds are described with them", async () => {
   const schedule = (path: string, rule: string) =>
     site.filled.ask("POST", "/w/acme/schedules/create", {
       path,
@@ -131,7 +131,7 @@ test("long rules stay in their column, and rules by the second tell the seconds"
   seen.wrongs.length = 0;
 }, 60_000);
 
-test("a schedule is not run before a time, tries again, and names handlers for each outcome", async () => {
+test("a schedule can start at a given time, retry, and have handlers for each outcome", async () => {
   const stored = async () =>
     JSON.parse(await site.filled.ask("GET", "/w/acme/schedules/get/f/finance/handled"));
   await site.filled.ask("POST", "/w/acme/schedules/create", {
@@ -254,7 +254,7 @@ test("a reload asks before it discards changes, and not after they are saved", a
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("users who may not change a schedule are not offered to", async () => {
+test("users who may not change a schedule are not offered changes", async () => {
   await site.filled.ask("POST", "/w/acme/schedules/create", {
     path: "f/finance/report",
     script_path: "f/finance/figures",

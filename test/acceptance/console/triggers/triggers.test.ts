@@ -188,7 +188,7 @@ test("a WebSocket trigger runs a script for a message, and reports when it canno
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("users who may not change triggers are not offered to, and outgoing webhooks are for admins", async () => {
+test("users who may not change triggers are not offered changes, and outgoing webhooks are for admins", async () => {
   await site.filled.ask("POST", "/w/acme/http_triggers/create", {
     path: "f/finance/root",
     script_path: "f/finance/order",
@@ -219,7 +219,7 @@ test("users who may not change triggers are not offered to, and outgoing webhook
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("an endpoint receives events, and rejected ones again", async () => {
+test("an endpoint receives events, and rejected ones are sent again", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   const dialog = page.getByRole("dialog");

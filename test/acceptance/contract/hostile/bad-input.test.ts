@@ -200,7 +200,7 @@ describe("a rejected call", () => {
     expect(answer.status).toBe(413);
   });
 
-  test("an archived script, by path and by hash", async () => {
+  test("an archived script cannot be run, by path or by hash", async () => {
     const hash = await deploy(ask, "acme", "u/admin/old", "export const main = () => 1");
     await expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/old"));
     for (const target of ["p/u/admin/old", `h/${hash}`]) {
@@ -210,7 +210,7 @@ describe("a rejected call", () => {
     }
   });
 
-  test("a missing package version is stored, and deployment_status gives the reason", async () => {
+  test("a missing package version is stored, and deployment_status returns the reason", async () => {
     const body = {
       path: "u/admin/pinned",
       content: 'import x from "is-number@999.0.0"; export const main = () => x',

@@ -57,7 +57,7 @@ describe("a value of the wrong type", () => {
     }
   });
 
-  test("an invalid key that a flow takes from its input is reported instead of a response", async () => {
+  test("an invalid key that a flow takes from its input is reported, and not used for the response", async () => {
     const answer = await ask("POST", `${jobs}/run_wait_result/f/u/admin/flow`, { wm_status_code: "404" });
     expect([answer.status, answer.text]).toEqual([500, expect.stringContaining("must be a number")]);
   });
@@ -65,7 +65,7 @@ describe("a value of the wrong type", () => {
 
 describe("a run that reports a failure", () => {
   const error = { error: { name: "Error", message: "no tea" } };
-  test("answers with the reason if it gives no result", async () => {
+  test("responds with the reason if it returns no result", async () => {
     expect([await run({ wm_failure: "no tea" })].map(({ status, text }) => [status, text])).toEqual([
       [200, JSON.stringify(error)],
     ]);
@@ -84,7 +84,7 @@ describe("a run that reports a failure", () => {
     expect([coded.status, coded.json()]).toEqual([418, error]);
   });
 
-  test("answers with its result if it has one", async () => {
+  test("responds with its result if it returns one", async () => {
     const answer = await run({ wm_failure: "no tea", wm_status_code: 418, result: "short" });
     expect([answer.status, answer.text]).toEqual([418, "short"]);
   });

@@ -100,7 +100,7 @@ test("every operation that takes a body", async () => {
   expect(told).toEqual([]);
 });
 
-test("a message of an agent", async () => {
+test("a message of an MCP client", async () => {
   const answer = await post("/mcp/w/acme/mcp", deepObject());
   expect([400, 404]).toContain(answer.status);
 });
@@ -137,7 +137,7 @@ test("a step fails if an expression, or recursion, nests its arguments too deepl
   expect(await flow(step("a", nested))).toContain("nested deeper");
 });
 
-test("a deeply nested chunk of a stream is text like any other", async () => {
+test("a deeply nested chunk of a stream is treated as text", async () => {
   const code = `export async function* main() { yield ${JSON.stringify(deep(2_000))} }`;
   await deploy(ask, "acme", "u/admin/stream", code);
   const id = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/stream", {}))).text;

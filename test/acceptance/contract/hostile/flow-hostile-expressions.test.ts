@@ -36,7 +36,7 @@ const hostile = (count: number) => ({
 const run = async (modules: object[]) =>
   (await ask("POST", "/w/acme/jobs/run_wait_result/preview_flow", { value: { modules }, args: {} })).json();
 
-test("other requests are served while they run, and each is evaluated once", async () => {
+test("other requests are served while expressions run, and each is evaluated once", async () => {
   let over = false;
   let answers = 0;
   const ended = run([hostile(5)]).finally(() => {

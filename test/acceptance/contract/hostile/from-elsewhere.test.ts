@@ -45,7 +45,7 @@ describe("a folder", () => {
 
 const variable = (path: string, value: string) => ({ path, value, is_secret: true, description: "" });
 
-describe("a secret that was encrypted elsewhere", () => {
+describe("a secret that was encrypted on another server", () => {
   const key = "k".repeat(64);
   const sealed = (plain: string) => {
     const cipher = createCipheriv("aes-256-cbc", createHash("sha256").update(key).digest(), Buffer.alloc(16));

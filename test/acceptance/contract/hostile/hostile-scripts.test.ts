@@ -49,7 +49,7 @@ describe("the channel to the server", () => {
   });
 
   test.each(["null", "7", '"x"', "[]", "{", "\u0000"])(
-    "fails the job by what is not a message: %p",
+    "fails the job if something other than a message is written: %p",
     async (said) => {
       expect((await answerOf(say(said))).json().error).toEqual({
         name: "ExecutionErr",
@@ -58,7 +58,7 @@ describe("the channel to the server", () => {
     },
   );
 
-  test("that the script closes fails the job at once, and the process takes no other one", async () => {
+  test("closed by the script fails the job at once, and the process runs no other one", async () => {
     const answer = await answerOf(
       "export async function main() { process.disconnect(); await Bun.sleep(9_000) }",
     );
@@ -113,7 +113,7 @@ test("a Python script may close its output", async () => {
   expect((await answerOf("import os\ndef main():\n    os.close(1)\n    return 2", python)).text).toBe("2");
 });
 
-describe("an answer", () => {
+describe("a response", () => {
   test.each([
     ["Set-Cookie", "token=abc; Path=/"],
     ["set-cookie", "theme=dark"],

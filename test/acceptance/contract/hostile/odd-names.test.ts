@@ -28,7 +28,7 @@ async function stored(email: string): Promise<Ask> {
 }
 
 test.each(["g/all@example.org", "u/ann@example.org", "operator@localhost", "local-admin@localhost"])(
-  "an account %s that is there is no group, no local admin, and a member of nothing",
+  "an existing account %s is no group, no local admin, and a member of nothing",
   async (email) => {
     const ask = await stored(email);
     expect((await ask("GET", "/w/acme/users/whoami")).status).toBe(401);

@@ -135,7 +135,7 @@ function bare(text: string, ids: Record<string, string>): string {
 const TELLS_EXISTENCE = /exists|is_owner/i;
 
 test.each(["nobody", "outsider", ...MEMBERS, ...RESTRICTED] as const)(
-  "what is hidden is answered as what there is not: %s",
+  "hidden items get the same response as missing ones: %s",
   async (caller) => {
     const none = nowhere();
     let token = await tokenOf(caller, server, world);

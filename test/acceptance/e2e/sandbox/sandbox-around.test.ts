@@ -100,7 +100,7 @@ if (support.landlock === 0) {
       ["more memory than there is a number for", `result: "1", mem_peak_kb: 2 ** 53 - 1`],
       ["arguments that are none", `result: "1", preprocessed_args: "[1]"`],
       ["a result that is not JSON", `result: "{"`],
-    ])("are not taken as an answer: %s", async (_, fields) => {
+    ])("are not accepted as a response: %s", async (_, fields) => {
       const { error } = await runOnce<Failed>(answer(fields));
       expect(error?.message).toMatch(
         /^the script's process answered (something that is not a result|more than a result may be)$/,
@@ -135,7 +135,7 @@ if (support.landlock === 0) {
   }, 60_000);
 
   test.if(process.arch === "x64")(
-    "what shows names of files, or is shared by a number, is closed",
+    "descriptors that reveal file names, or have a shared number, are closed",
     async () => {
       const code = `${CALL}
       export const main = (data: string) => ({

@@ -129,7 +129,7 @@ const LANGUAGES = (Object.keys(PROBES) as ProbeLanguage[]).filter((each) => each
 const PASSWORD = "proxy-password";
 
 const found = [...variants(), ...listUnsandboxedVariants()];
-if (found.length === 0) test.skip("scripts are held on Linux", () => {});
+if (found.length === 0) test.skip("sandbox tests of languages run on Linux", () => {});
 
 describe.each(found)("a server of $name", (variant) => {
   let started: Started;

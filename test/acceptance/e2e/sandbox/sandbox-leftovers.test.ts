@@ -18,7 +18,7 @@ const AWAY = `setsid sleep MARK.1 &
   sleep MARK.4`;
 
 const found = variants();
-if (found.length === 0) test.skip("process trees are ended on Linux", () => {});
+if (found.length === 0) test.skip("tests of leftover processes run on Linux", () => {});
 
 describe.each(found)("for a server of $name", (variant) => {
   test("processes of a killed server end with it, or at the next start", async () => {

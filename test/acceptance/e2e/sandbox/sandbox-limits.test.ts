@@ -17,7 +17,7 @@ interface Failed {
 }
 
 if (process.platform !== "linux") {
-  test.skip("resource limits of jobs are enforced on Linux", () => {});
+  test.skip("tests of resource limits run on Linux", () => {});
 } else {
   beforeAll(async () => {
     const env = {

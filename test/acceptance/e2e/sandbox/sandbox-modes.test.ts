@@ -110,7 +110,7 @@ test("without the sandbox a script can do what the server's user can", async () 
 const bwrap = Bun.which("bwrap");
 const works =
   bwrap !== null && Bun.spawnSync([bwrap, "--ro-bind", "/", "/", "--unshare-pid", "true"]).success;
-if (!works) test.skip("bwrap is not installed, or may not make namespaces here", () => {});
+if (!works) test.skip("bwrap is not installed, or cannot create namespaces here", () => {});
 const boxed = { SVC_SANDBOX: "bwrap", PATH: `${dirname(bwrap ?? "/bin/bwrap")}:/usr/bin:/bin` };
 test.if(works)(
   "bubblewrap gives a script its own processes and temporary files",

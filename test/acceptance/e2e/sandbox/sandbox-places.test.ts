@@ -33,7 +33,7 @@ const NOBODY = 65_534;
 const become = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
 
 test.if(support.landlock > 0 && process.geteuid?.() === 0 && Bun.which("setpriv") !== null)(
-  "a user who is not root needs nothing more",
+  "a user other than root needs no further privileges",
   async () => {
     const here = place();
     for (const path of [here.folder, join(here.folder, "svc")]) chownSync(path, NOBODY, NOBODY);

@@ -91,7 +91,7 @@ def main():
 
 const hasPython = Bun.which("python3", { PATH: "/usr/bin" }) !== null;
 const found = variants();
-if (found.length === 0) test.skip("scripts are held on Linux", () => {});
+if (found.length === 0) test.skip("sandbox tests of file modes run on Linux", () => {});
 
 describe.each(found)("a server of $name", (variant) => {
   let started: Started;
@@ -117,7 +117,7 @@ describe.each(found)("a server of $name", (variant) => {
   }, 60_000);
 
   test.if(process.arch === "x64")(
-    "lets no script make a file that runs as its owner, by any call",
+    "lets no script create a file that runs as its owner, by any call",
     async () => {
       await started.scripts.deploy("set_id", SET_ID);
       expect(await started.scripts.run<object>("set_id")).toEqual({ bits: [], got: [] });

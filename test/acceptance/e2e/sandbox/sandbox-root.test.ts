@@ -60,7 +60,7 @@ function commandOf(pid: number): string {
 const RANGE = { first: 300_000, last: 300_063 };
 const range = { SVC_JOB_UIDS: `${RANGE.first}-${RANGE.last}` };
 const EVERY_WALL = isRoot ? variants().filter((each) => each.isRoot) : [];
-if (EVERY_WALL.length === 0) test.skip("own user ids are given where tests run as root", () => {});
+if (EVERY_WALL.length === 0) test.skip("separate user ids are tested when tests run as root", () => {});
 
 describe.each(EVERY_WALL)("a server of $name", ({ name }) => {
   let here: Started;

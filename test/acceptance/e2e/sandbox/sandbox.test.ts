@@ -204,10 +204,8 @@ if (support.landlock === 0) {
     });
   });
 
-  test.if(Bun.which("python3", { PATH: "/usr/bin" }) !== null)(
-    "Python is behind the same walls",
-    async () => {
-      const code = `import os
+  test.if(Bun.which("python3", { PATH: "/usr/bin" }) !== null)("Python is in the same sandbox", async () => {
+    const code = `import os
 def attempt(f):
     try:
         return "got " + str(f())
@@ -215,18 +213,17 @@ def attempt(f):
         return type(error).__name__
 def main(data: str, pid: int):
     return [attempt(lambda: open(data + "/instance.key").read()), attempt(lambda: os.listdir("/proc")), attempt(lambda: os.kill(pid, 0)), open("/proc/self/status").read()[:5]]`;
-      await scripts.deploy("python", code, { language: "python3" });
-      const denied = "PermissionError";
-      expect(await scripts.run<string[]>("python", { data: place.data_dir, pid: server.pid })).toEqual([
-        denied,
-        denied,
-        denied,
-        "Name:",
-      ]);
-    },
-  );
+    await scripts.deploy("python", code, { language: "python3" });
+    const denied = "PermissionError";
+    expect(await scripts.run<string[]>("python", { data: place.data_dir, pid: server.pid })).toEqual([
+      denied,
+      denied,
+      denied,
+      "Name:",
+    ]);
+  });
 
-  test("paths of scripts and files cannot lead outside", async () => {
+  test("paths of scripts and files cannot leave their folders", async () => {
     for (const path of [
       "../../svc.db",
       "u/ann/../../x",

@@ -26,7 +26,7 @@ test("list finds canceled jobs among more failed ones than fit in a page of the 
   expect(last.out.split("\t").slice(0, 2)).toEqual([failed!.id, "failure"]);
 }, 30_000);
 
-test("without a server commands do not wait in vain; jobs left by a killed server are canceled by force", async () => {
+test("without a server, commands do not wait forever; jobs left by a killed server are canceled by force", async () => {
   using place = createCliEnvironment();
   await place.file("slow.ts", SLOW);
   const scheduled = (await place.svc(["run", "slow.ts", "--in", "2h"])).out.trim();

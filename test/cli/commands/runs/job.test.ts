@@ -91,7 +91,7 @@ describe("in a workspace with jobs of every kind", () => {
   const words = (args: string) => (args === "" ? [] : args.split(" "));
   const nameOf = (id: string) => Object.entries(ids).find(([, each]) => each === id)?.[0] ?? id;
 
-  test("a line has id, state, path, start and duration; --json the times as they are", async () => {
+  test("a line has id, state, path, start and duration; --json has unformatted times", async () => {
     const { out } = await place.svc(["job", "list", "--kind", "script,preview"]);
     const lines = Object.fromEntries(out.split("\n").map((line) => [nameOf(line.split("\t")[0]!), line]));
     const ago = String.raw`(now|\d+[sm] ago)`;

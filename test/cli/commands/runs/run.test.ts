@@ -127,7 +127,7 @@ describe("with a server", () => {
     expect(err).toContain("error: the job ran longer than its limit of 1 s");
   }, 30_000);
 
-  test("a second Ctrl-C exits at once, whatever happens to the job", async () => {
+  test("a second Ctrl-C exits at once, whatever the job does", async () => {
     // This proxy never answers the cancellation, which leaves time for a second Ctrl-C.
     await using deaf = deafProxy(server.url);
     const remote = ["--workspace", "acme", "--url", deaf.url, "--token", token];

@@ -56,7 +56,7 @@ test("--branch chooses the files of a branch, and its settings", async () => {
   expect(await next.note()).toBe("# Staging\n");
 });
 
-test("without it, the entry of the workspace counts, by its name or its address", async () => {
+test("without --branch, the entry of the workspace is used, by its name or its address", async () => {
   using named = await setUp("staging", "workspaces");
   expect((await named.svc("push", "--yes")).code).toBe(0);
   expect(await named.state()).toEqual(STAGING_STATE);
@@ -73,7 +73,7 @@ test("without it, the entry of the workspace counts, by its name or its address"
   expect(await unknown.state()).toEqual(ALL_STATE);
 });
 
-test("else git's branch chooses the items, and the workspace their files", async () => {
+test("without either, git's branch chooses the items, and the workspace their files", async () => {
   using at = await setUp("acme", "gitBranches");
   for (const args of [
     ["init", "-q", "-b", "main"],

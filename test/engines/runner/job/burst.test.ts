@@ -141,7 +141,7 @@ test.each([undefined, "print"])(
   },
 );
 
-test("runs that were answered when the first is canceled do not run again", async () => {
+test("runs that were completed when the first is canceled do not run again", async () => {
   await warmUp(one);
   const stop = new StopRequest();
   const outcomes = await burst(one, {}, () => stop.abort(), stop);
@@ -159,7 +159,7 @@ test("a run that is canceled while it is prepared does not start", async () => {
   expect(begun).toEqual([0]);
 });
 
-test("a run that answers when the server takes prefetched runs back takes none of those behind it", async () => {
+test("a run that completes when the server takes prefetched runs back does not affect those behind it", async () => {
   await warmUp(one);
   const outcomes = await burst(one, { 0: "recalled" });
   expect(kinds(outcomes)).toEqual(NUMBERS.map(() => "success"));
@@ -171,7 +171,7 @@ test.each([
   ["ran_ms", "soon"],
   ["dropped", 1.5],
   ["dropped", -1],
-])("an answer with %s %p is not one", async (name, value) => {
+])("a response with %s %p is not accepted", async (name, value) => {
   const answer = { t: "done", result: "1", fence: 0, leftovers: false, [name]: value };
   expect(await run(one, 0, JSON.stringify(answer))).toMatchObject({
     kind: "failure",
@@ -179,7 +179,7 @@ test.each([
   });
 });
 
-test("an answer to another run is not one", async () => {
+test("a response to another run is not accepted", async () => {
   const answer = { t: "done", sequence: 1_000_000, result: "1", fence: 0, leftovers: false };
   expect(await run(one, 0, JSON.stringify(answer))).toMatchObject({
     kind: "failure",
@@ -187,7 +187,7 @@ test("an answer to another run is not one", async () => {
   });
 });
 
-test("the answer to a recall of runs that have ended does not answer a later recall", async () => {
+test("the response to a recall of runs that have ended is not used for a later recall", async () => {
   await warmUp(one);
   for (let round = 0; round < 3; round++) {
     const ended = NUMBERS.slice(0, 9).map((n) => run(one, n));
@@ -201,7 +201,7 @@ test("the answer to a recall of runs that have ended does not answer a later rec
   }
 }, 10_000);
 
-test("a folder that a run shares with others is not there for the next run", async () => {
+test("a folder that a run shares with others does not exist for the next run", async () => {
   await warmUp(one);
   const outcomes = await Promise.all([run(one, 0, "look", { shared: "some" }), run(one, 1, "look")]);
   // The first run of a process that was loaded without the folder also has it.
@@ -224,7 +224,7 @@ async function countProcesses(acts: (string | undefined)[], more?: Partial<RunRe
   return new Set(pids).size;
 }
 
-test("a run waits for a very quick one while a slot is free, unless another job may wait for it", async () => {
+test("a run waits for a very fast one while a slot is free, unless another job may wait for it", async () => {
   await until(async () => (await countProcesses([undefined, undefined])) === 1 || undefined);
   expect(await countProcesses([undefined, undefined], { has_parent: true })).toBe(2);
 });
@@ -234,7 +234,7 @@ test("few runs wait behind one that blocks its process while a slot is free", as
   expect(await countProcesses(["block", ...Array.from({ length: 20 }, () => undefined)])).toBe(2);
 });
 
-test("runs that were answered when the server stops are not released", async () => {
+test("runs that were completed when the server stops are not requeued", async () => {
   await warmUp(one);
   const outcomes = await burst(one, {}, () => void one.server.app.runner.stop());
   expect(kinds(outcomes)).toEqual(NUMBERS.map(() => "success"));

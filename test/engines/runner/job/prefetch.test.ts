@@ -118,7 +118,7 @@ test("output of each run is in its own log", async () => {
 });
 
 test.each(["exit", "fail", "leave", "file", "large", "print"])(
-  "one that does `%s` disturbs none of those behind it",
+  "a run that does `%s` disturbs none of those behind it",
   async (act) => {
     await warmUp(one);
     told.length = 0;

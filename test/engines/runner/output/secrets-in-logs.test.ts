@@ -189,7 +189,7 @@ done`,
   });
 });
 
-describe("the message of a job that died", () => {
+describe("the message of a job that crashed", () => {
   test.each([
     ["bash", `${BASH_READ}\necho "bad $secret"\nexit 7`],
     [

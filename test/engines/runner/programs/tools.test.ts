@@ -13,7 +13,7 @@ afterEach(() => {
 });
 
 test.skipIf(!Bun.which("ruby"))(
-  "of a Ruby outside of /usr, scripts read its libraries, not its prefix",
+  "scripts can read the libraries of a Ruby outside of /usr, but not its prefix",
   async () => {
     prefix = createTemporaryFolder("ruby-");
     for (const each of ["lib/ruby/gems", "secrets", "bin"])

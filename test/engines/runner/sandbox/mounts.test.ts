@@ -22,7 +22,7 @@ test.skipIf(!Bun.which("bwrap"))("links are followed, in a folder that it sees a
 });
 
 test.skipIf(!Bun.which("bwrap"))(
-  "a link that leads out of a folder that it sees works, and so does all it leads to",
+  "a link that leads out of a visible folder works, and so does everything it leads to",
   () => {
     const place = createTemporaryFolder("svc-mounts-");
     const at = (...names: string[]) => join(place, ...names);

@@ -122,7 +122,7 @@ test.if(isWalled)(
   },
 );
 
-test("no script can listen where localhost leads to the server", async () => {
+test("no script can listen on an address of localhost that reaches the server", async () => {
   const content = `export const main = (port: number) => ["127.0.0.1", "::1", "0.0.0.0", "::"].map((hostname) => {
     try { Bun.listen({ hostname, port, socket: { data() {} } }).stop(true); return "got" } catch (cause) { return (cause as { code: string }).code }
   })`;

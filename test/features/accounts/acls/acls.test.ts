@@ -20,7 +20,7 @@ const acl = (who: string, verb: string, what: string, body: object) =>
   as[who]!("POST", `/w/acme/acls/${verb}/${what}`, body);
 const entries = async (what: string) => (await as.admin!("GET", `/w/acme/acls/get/${what}`)).json();
 
-test("stay on a script through deployments and apply to all its versions", async () => {
+test("grants stay on a script through deployments and apply to all its versions", async () => {
   const { hash } = (await as.ann!("GET", "/w/acme/scripts/get/p/u/ann/x")).json();
   await expectOk(acl("ann", "add", "script/u/ann/x", { owner: "u/bob" }));
   const given = await acl("ann", "add", "script/u/ann/x", { owner: "u/cid", write: true });
@@ -39,7 +39,7 @@ test("stay on a script through deployments and apply to all its versions", async
   expect((await as.bob!("GET", `/w/acme/scripts/get/h/${hash}`)).status).toBe(404);
 });
 
-test("of a folder are given by its owners; those of an owner cannot be reduced", async () => {
+test("grants of a folder are given by its owners; those of an owner cannot be reduced", async () => {
   await expectOk(acl("ann", "add", "folder/data", { owner: "u/bob", write: true }));
   expect((await acl("bob", "add", "folder/data", { owner: "u/cid" })).status).toBe(403);
   expect((await acl("cid", "add", "folder/data", { owner: "u/cid" })).status).toBe(404);
@@ -53,7 +53,7 @@ test("of a folder are given by its owners; those of an owner cannot be reduced",
   expect(await entries("folder/data")).toEqual({ "u/ann": true, "u/bob": true });
 });
 
-test("of a group give the right to manage it", async () => {
+test("grants of a group give the right to manage it", async () => {
   await expectOk(acl("ann", "add", "group_/team", { owner: "u/bob", write: true }));
   await expectOk(acl("bob", "remove", "group_/team", { owner: "u/ann" }));
   expect((await acl("ann", "add", "group_/team", { owner: "u/ann", write: true })).status).toBe(403);
@@ -79,12 +79,12 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
-test("can be given to everybody by the group all", async () => {
+test("grants can be given to everybody by the group all", async () => {
   await expectOk(acl("ann", "add", "script/u/ann/x", { owner: "g/all" }));
   expect((await as.bob!("GET", "/w/acme/scripts/get/p/u/ann/x")).status).toBe(200);
 });
 
-test("store audit rows with the grantee and the right", async () => {
+test("grants store audit rows with the grantee and the right", async () => {
   const rows = await server.server.app.db.read.select().from(auditLog);
   expect(rows.find(({ operation }) => operation === "acls.add")).toMatchObject({
     resource: "u/ann/x",

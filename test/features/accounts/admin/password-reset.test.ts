@@ -42,7 +42,7 @@ async function linkTo(email: string, nth = 0): Promise<string> {
   return /\/reset#(\S+)/.exec(linksTo(email)[nth]!.text)![1]!;
 }
 
-test("without a mail server the answer names whom to ask", async () => {
+test("without a mail server the response names whom to ask", async () => {
   expect((await nobody("GET", "/auth/is_smtp_configured")).json<boolean>()).toBe(false);
   const answer = await request("ann@example.org");
   expect(answer.status).toBe(400);

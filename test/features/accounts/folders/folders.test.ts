@@ -50,7 +50,7 @@ describe("a folder", () => {
     }
   });
 
-  test("is listed for who may read in it; admins see all, or only theirs on request", async () => {
+  test("is listed for users who may read in it; admins see all, or only theirs on request", async () => {
     await expectOk(post("ann", "create", { name: "quiet" }));
     expect((await get("cid", "listnames")).json()).toEqual([...DEFAULTS, "plans"]);
     expect((await get("ann", "listnames")).json()).toEqual([...DEFAULTS, "plans", "quiet"]);
@@ -169,7 +169,7 @@ describe("a folder", () => {
       expectOk(as.admin!("POST", "/w/acme/drafts/create", { path, typ: "script", value: {} })),
   };
 
-  test.each(Object.keys(LEFT))("in which %s is left can be created by an admin only", async (what) => {
+  test.each(Object.keys(LEFT))("in which %s remains can be created by an admin only", async (what) => {
     const name = what.replaceAll(" ", "_");
     await LEFT[what]!(`f/${name}/x`);
     expect((await post("cid", "create", { name })).status).toBe(403);

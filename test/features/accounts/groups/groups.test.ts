@@ -79,7 +79,7 @@ describe("a group", () => {
   test.each([
     ["has entries", { name: "named", owners: ["g/later"] }, undefined],
     ["has items", undefined, "g/later2/x"],
-  ])("whose name %s from before can be created by an admin only", async (_, folder, path) => {
+  ])("whose name still has %s can be created by an admin only", async (_, folder, path) => {
     if (folder) await expectOk(as.admin!("POST", "/w/acme/folders/create", folder));
     const variable = { path, value: "1", is_secret: false, description: "" };
     if (path) await expectOk(as.admin!("POST", "/w/acme/variables/create", variable));
@@ -108,7 +108,7 @@ describe("a group", () => {
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
   });
 
-  test.each(["ann", "operator", "bob"])("is not managed by just anybody: %s", async (who) => {
+  test.each(["ann", "operator", "bob"])("is not managed by users without the right: %s", async (who) => {
     await post("admin", "create", { name: "closed" });
     for (const [verb, body] of [
       ["update/closed", { summary: "mine" }],

@@ -56,7 +56,7 @@ test("runs of a disabled member are canceled, and none starts", async () => {
   expect((await ask("POST", "/w/acme/jobs/run/p/u/dora/busy", {})).status).toBe(401);
 }, 40_000);
 
-test("a job marked as canceled does not start, although nobody is left to complete it", async () => {
+test("a job marked as canceled does not start, although no server is left to complete it", async () => {
   const { ask } = await server.member("acme", "mia");
   const { app } = server.server;
   await deploy(ask, "acme", "u/mia/hello", "export function main() { return 1; }");

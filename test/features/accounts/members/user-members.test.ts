@@ -52,7 +52,7 @@ test.each([
   expect((await admin("GET", `/w/acme/users/is_owner/${path}`)).json()).toBe(all);
 });
 
-test("usage is a job's seconds and one more, flows left out; by workspace for a week, by person for a month", async () => {
+test("usage is a job's seconds plus one, without flows; by workspace for a week, by user for a month", async () => {
   const ask = await addMember("uma");
   await deploy(ask, "acme", "u/uma/one", "export function main() { return 1; }");
   for (let n = 0; n < 3; n++) await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/uma/one", {}));
@@ -110,7 +110,7 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
-test("a super admin may remove or demote themselves though no other admin is left, and has access still", async () => {
+test("a super admin may remove or demote themselves even as the last admin, and keeps access", async () => {
   const { ask, email } = await server.user("pusher", { super_admin: true });
   await expectOk(ask("POST", "/workspaces/create", { id: "pushed", name: "pushed", username: "pusher" }));
   await expectOk(ask("POST", "/w/pushed/users/update/pusher", { is_admin: false }));
@@ -201,7 +201,7 @@ test("invites are listed, accepted and declined by the invited", async () => {
   expect((await ida.ask("GET", "/users/list_invites")).json()).toEqual([]);
 });
 
-test("who joins without a username gets the next free one", async () => {
+test("a user who joins without a username gets the next free one", async () => {
   const { db } = server.server.app;
   await addMember("kim");
   const kim = await server.user("kim2");

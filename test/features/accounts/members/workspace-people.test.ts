@@ -67,7 +67,7 @@ describe("invites", () => {
 });
 
 describe("a member who is added", () => {
-  test("needs no account yet, and belongs to the workspace once there is one", async () => {
+  test("needs no account yet, and belongs to the workspace once one exists", async () => {
     await expectOk(admin("POST", `${w}/invite_user`, invite("late@example.org")));
     const added = await expectOk(
       admin("POST", `${w}/add_user`, invite("late@example.org", { operator: true })),
@@ -122,7 +122,7 @@ describe("a member who is added", () => {
   });
 });
 
-describe("people of a domain", () => {
+describe("users of a domain", () => {
   /** A workspace whose admin has an address of the given domain. */
   async function of(id: string, domain: string): Promise<Ask> {
     const email = `chief@${domain}`;

@@ -74,7 +74,7 @@ test("a super admin can add anybody", async () => {
   expect((await memberOf(second))?.unasked).toBe(false);
 });
 
-test("people of a domain join by rule; super admins must accept, and a rule for all domains needs a super admin", async () => {
+test("users of a domain join by rule; super admins must accept, and a rule for all domains needs a super admin", async () => {
   const everybody = { operator: false, invite_all: true, auto_add: true };
   const edit = (by: Ask, body: object) => by("POST", `${w}/edit_auto_invite`, body);
   const refused = await edit(admin, everybody);

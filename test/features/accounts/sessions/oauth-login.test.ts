@@ -96,7 +96,7 @@ test("addresses outside of the allowed domains are refused and create no user", 
 });
 
 test.each([["client"], ["instance"]])(
-  "no user is made where the %s says so, and known ones log in",
+  "no user is created if the %s forbids it, and existing ones log in",
   async (where) => {
     await using t = await startOAuthTest();
     expect((await (await followLogin(t, "ann")).post()).status).toBe(200);

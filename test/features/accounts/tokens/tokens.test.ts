@@ -216,7 +216,7 @@ describe("the tokens of a runnable", () => {
     expect((await of("flows")).map((row: any) => row.token_prefix)).toEqual([flow]);
   });
 
-  test("are listed for who may read it", async () => {
+  test("are listed for users who may read it", async () => {
     const { ask: stranger } = await server.member("acme", "reader");
     const path = "/w/acme/scripts/list_tokens";
     expect((await stranger("GET", `${path}/u/admin/hello`)).status).toBe(404);

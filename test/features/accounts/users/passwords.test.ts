@@ -81,7 +81,7 @@ describe("guessing of passwords and usernames", () => {
     else again();
   });
 
-  test("for an account attacked from many networks is one guess for unknown browsers; known ones keep theirs", () => {
+  test("allows an account attacked from many networks one guess by unknown browsers; known ones keep theirs", () => {
     const { app, wrong, right, pass } = guesses();
     right(from("192.0.2.1"));
     const device = createDeviceProof(app, ANN);
@@ -101,7 +101,7 @@ describe("guessing of passwords and usernames", () => {
     many(10, () => wrong(from("198.51.100.1")));
   });
 
-  test("as a known browser holds for its own account only, and cannot be forged", () => {
+  test("as a known browser is limited to its own account, and cannot be forged", () => {
     const { app, wrong } = guesses();
     const others = createDeviceProof(app, "bob@example.org");
     many(100, (n) => wrong(place(n % 50)));

@@ -144,7 +144,7 @@ describe.each([
     if (!storage && status === 206) expect(answer.headers.get("content-length")).toBe(String(body.length));
   });
 
-  test("are read on only as long as they are unchanged", async () => {
+  test("are read further only as long as they are unchanged", async () => {
     await stored("if-range.txt", "0123456789");
     const etag = (await get("if-range.txt")).headers.get("etag")!;
     const part = async () => (await get("if-range.txt", { range: "bytes=5-", "if-range": etag })).text();

@@ -38,7 +38,7 @@ const starred = async (who: string, kind: string, query = "starred_only=true") =
     .map(({ path }) => path);
 
 test.each(["script", "flow", "app"])(
-  "a starred %s is marked in lists and found by its star, by who starred it",
+  "a starred %s is marked in lists and found by its star, by the user who starred it",
   async (kind) => {
     const got = kind === "flow" ? "flows/get" : `${kind}s/get/p`;
     const answer = await star("operator", kind, "f/data/one");

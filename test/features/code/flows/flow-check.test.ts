@@ -35,7 +35,7 @@ test.each([
   ["results . zzz + 1"],
   ["results['zzz']"],
   ['results["zzz"].x'],
-])("a reference to a step that there is not: %p", async (expr) => {
+])("a reference to a missing step: %p", async (expr) => {
   expect(await listProblems([step("a", expr)])).toEqual([unknown(["modules", 0, ...INPUT], "a", "zzz")]);
 });
 
@@ -49,7 +49,7 @@ test.each([
   ["((results) => results.zzz)({})"],
   ["results.zzz +"],
   [`results.zzz + "${"x".repeat(20_000)}"`],
-])("nothing is said of %p", async (expr) => {
+])("no problem is reported for %p", async (expr) => {
   const inner = { type: "branchall", branches: [{ modules: [{ id: "inner", value: identity }] }] };
   const modules = [{ id: "a", value: identity }, { id: "all", value: inner }, step("b", expr)];
   expect(await listProblems(modules)).toEqual([]);
@@ -74,7 +74,7 @@ test("a reference is found in every place of a step, and in nested ones once", a
   ]);
 });
 
-test("nothing is said of fields without which a flow runs", async () => {
+test("optional fields are not reported as missing", async () => {
   const loop = { type: "whileloopflow", modules: [{ value: { type: "script", path: "u/admin/x" } }] };
   expect(await listProblems([{ value: loop }, { value: { type: "branchone", branches: [] } }])).toEqual([]);
 });

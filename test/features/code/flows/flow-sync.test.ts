@@ -42,14 +42,17 @@ async function approve(id: string): Promise<any> {
   }, "the flow's end");
 }
 
-test.each(["f", "p"])("a call of %s/… is answered by the early step, and the flow goes on", async (form) => {
-  const path = await push(`u/admin/early_${form}`, [first, gate, last]);
-  const answer = await expectOk(ask("POST", `${jobs}/run_wait_result/${form}/${path}`, {}));
-  expect(answer.json()).toEqual({ first: true });
-  const [job] = await running(path);
-  expect(job.type).toBe("QueuedJob");
-  expect(await approve(job.id)).toMatchObject({ success: true, canceled: false, result: "last" });
-});
+test.each(["f", "p"])(
+  "a call of %s/… is answered by the early step, and the flow continues",
+  async (form) => {
+    const path = await push(`u/admin/early_${form}`, [first, gate, last]);
+    const answer = await expectOk(ask("POST", `${jobs}/run_wait_result/${form}/${path}`, {}));
+    expect(answer.json()).toEqual({ first: true });
+    const [job] = await running(path);
+    expect(job.type).toBe("QueuedJob");
+    expect(await approve(job.id)).toMatchObject({ success: true, canceled: false, result: "last" });
+  },
+);
 
 test("the early step controls the response", async () => {
   const content = "export const main = () => ({ wm_status_code: 202, result: 'soon' })";

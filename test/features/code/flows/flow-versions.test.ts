@@ -137,7 +137,7 @@ describe("a draft", () => {
     await expectOk(from(null, "again"));
   });
 
-  test("without a flow is deleted by the user who began it, also in a folder of others", async () => {
+  test("without a flow is deleted by the user who created it, also in a folder of others", async () => {
     await expectOk(ann("POST", "/w/acme/folders/create", { name: "shared", extra_perms: { "u/bob": true } }));
     const begin = (ask: Ask, path: string) =>
       expectOk(ask("POST", at("create"), { path, value: one, summary: "", draft_only: true }));
@@ -195,7 +195,7 @@ describe("a draft", () => {
     expect(told(await ann("DELETE", "/w/acme/drafts/delete/song/u/ann/mine"))).toEqual([400, "BadRequest"]);
   });
 
-  test("may exist without a flow: unchecked, not runnable, and not a version of a later deployment", async () => {
+  test("may exist without a flow: not validated, not runnable, and not a version of a later deployment", async () => {
     const unfinished = { modules: [{ id: "a", value: { ...one.modules[0]!.value, content: "" } }] };
     await make("u/ann/idea", { draft_only: true, value: unfinished });
     await expectOk(change("u/ann/idea", { draft_only: true, value: unfinished }));

@@ -76,7 +76,7 @@ test("an unknown language is rejected", async () => {
   expect(answer.status).toBe(400);
 });
 
-test("a Python import of an endless name is read without holding up the server", async () => {
+test("a Python import of an endless name is analysed without delaying the server", async () => {
   const content = `import ${"a".repeat(200_000)}\ndef main(): pass\n`;
   const pause = await longestPause(async () => {
     await ask("POST", "/w/acme/scripts/analyse", { language: "python3", content });

@@ -51,6 +51,6 @@ test("limits of 0 mean no limit, and are returned", async () => {
   expect((await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/none", {})).json()).toBe(1);
 });
 
-test.each(["bun", "python3"])("an empty file of %s is a module that others import", async (language) => {
+test.each(["bun", "python3"])("an empty file of %s is a module that others can import", async (language) => {
   expect((await create(`u/admin/empty_${language}`, language, "")).status).toBe(201);
 });

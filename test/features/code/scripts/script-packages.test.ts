@@ -41,12 +41,12 @@ export const main = () => [client.word, pinned.word];`;
   return (await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, {})).json();
 }
 
-test("where the client's own package is gone, its newest version is taken, and of all others the locked one", async () => {
+test("a missing package of the client itself is replaced by its newest version, any other by the locked one", async () => {
   const locked = { pinned: "1.0.0", "windmill-client": "1.0.0" };
   expect(await runLocked("u/admin/withdrawn", locked)).toEqual(["new", "old"]);
 });
 
-test("another package that is gone fails the run with its name", async () => {
+test("another missing package fails the run with its name", async () => {
   const locked = { pinned: "0.9.0", "windmill-client": "2.0.0" };
   expect(await runLocked("u/admin/gone", locked)).toMatchObject({
     error: { message: expect.stringMatching(/pinned.* 404/) },

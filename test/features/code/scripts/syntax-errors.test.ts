@@ -46,7 +46,7 @@ for (const [language, content, place, tool] of BROKEN) {
   });
 }
 
-test("with a lock of the client's, which stays", async () => {
+test("code with a lock of the client keeps the lock", async () => {
   const lock = "# py: 3.11\n";
   const hash = await deploy(ask, "acme", "u/admin/with_lock", "def main(:\n", { language: "python3", lock });
   await until(async () => {
@@ -56,7 +56,7 @@ test("with a lock of the client's, which stays", async () => {
   expect((await ask("GET", "/w/acme/scripts/get/p/u/admin/with_lock")).json().lock).toBe(lock);
 });
 
-test("the version before it stays in use, and the next one that parses is run again", async () => {
+test("the previous version stays in use, and the next one that parses runs again", async () => {
   const path = "u/admin/mended";
   for (const [content, result] of [
     ["export const main = () => 1;", 1],
@@ -68,7 +68,7 @@ test("the version before it stays in use, and the next one that parses is run ag
   }
 });
 
-test("an importer names the broken script, and runs once that is mended", async () => {
+test("an importer names the invalid script, and runs once that is fixed", async () => {
   await deploy(ask, "acme", "u/admin/library", "export const one = (");
   const hash = await deploy(
     ask,
@@ -84,7 +84,7 @@ test("an importer names the broken script, and runs once that is mended", async 
   await until(async () => (await run("u/admin/importer")).text === "1", "the importer's run");
 });
 
-test("in a flow, whose run names the step", async () => {
+test("code of a flow is invalid: its run names the step", async () => {
   const path = "u/admin/flow";
   const content = "export function main() {\n  return (;\n}";
   const value = {

@@ -29,7 +29,7 @@ const once = (status: number) =>
   }, `health to answer ${status}`);
 
 describe("/api/health", () => {
-  test("returns little to anybody, and more to users who run the instance", async () => {
+  test("returns little to anybody, and more to devops users and super admins", async () => {
     expect((await anyone("/health")).json()).toEqual({ status: "ready", failing: [] });
     expect((await anyone("/health", admin.token)).json()).toEqual({ status: "ready", failing: [] });
     for (const ask of [root.ask, server.operator]) {
@@ -129,7 +129,7 @@ async function figures(): Promise<Map<string, number>> {
 }
 
 describe("/api/metrics", () => {
-  test("are for super admins, devops, the operator and their own token", async () => {
+  test("are for super admins, devops, the local admin and the metrics token", async () => {
     for (const [token, status] of [
       [undefined, 401],
       ["unknown", 401],

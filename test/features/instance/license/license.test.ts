@@ -240,7 +240,7 @@ describe("renewal", () => {
     expect(await licenseId()).toBe("lic-3");
   });
 
-  test("is for super admins", async () => {
+  test("can be requested by super admins only", async () => {
     const { ask: userAsk } = await server.user("ann");
     for (const path of ["renew_license_key", "customer_portal"]) {
       expect((await userAsk("POST", `/settings/${path}`)).status).toBe(403);

@@ -125,7 +125,7 @@ test("a search beyond the time limit continues from file to file, and counts lat
   expect(counts).toEqual([1, 1, 2]);
 });
 
-test("nobody but super admins reads the log", async () => {
+test("only super admins read the log", async () => {
   const { ask } = await server.user("ann");
   for (const path of ["list_files", "get_log_file/web-1/2020-01-01T05.log"]) {
     expect((await ask("GET", `/service_logs/${path}`)).status).toBe(403);

@@ -83,7 +83,7 @@ test("a job that runs as a group is seen by its members, one by one and in lists
   expect(await seen("ann", job.parent_job)).toBe(404);
 });
 
-test.each(["error_handler", "chat"])("the group %s is made by admins alone", async (name) => {
+test.each(["error_handler", "chat"])("the group %s is created by admins only", async (name) => {
   const workspace = `made-${name}`;
   const made = { id: workspace, name, owner: "admin_acme@example.org", username: "admin" };
   await expectOk(server.operator("POST", "/workspaces/create", made));

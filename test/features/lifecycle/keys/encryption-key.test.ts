@@ -116,7 +116,7 @@ test("any text can be a key, and uses more than its own digits", async () => {
   expect(decryptText(digest, await stored("short_key"), "acme")).toBe("value of short_key");
 });
 
-test("webhook secrets and encrypted arguments follow the key, and the id of the workspace", async () => {
+test("webhook secrets and encrypted arguments are re-encrypted with a new key, and survive a change of the workspace's id", async () => {
   const ask = (await server.workspace("sealed")).ask;
   const { app } = server.server;
   const echo = "export const main = (own: string, given: string) => `${own.length} ${given.length}`";

@@ -155,7 +155,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     place[Symbol.dispose]();
   });
 
-  test("answer as before, and a second conversion changes nothing", async () => {
+  test("return the same as before, and a second conversion changes nothing", async () => {
     const before = await tell();
     const indexes = await describeIndexes();
     const early = await partition();
@@ -202,7 +202,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     await target.drop();
   });
 
-  test("get the partitions of coming months, also for rows that are there already", async () => {
+  test("get the partitions of coming months, also for existing rows", async () => {
     const { app } = server.server;
     const coming = jobOf(middle(-3), 1, { ...QUEUED });
     await store([coming]);
@@ -215,7 +215,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     await app.db.write((tx) => tx.rows(sql`DELETE FROM jobs WHERE id = ${coming.id}`));
   });
 
-  test("raise an alert that says why, where a partition cannot be added", async () => {
+  test("raise an alert with the reason if a partition cannot be added", async () => {
     const { app } = server.server;
     const taken = `jobs_${nameOf(-4)}`;
     await app.db.write((tx) => tx.rows(sql.raw(`CREATE TABLE ${taken} (id integer)`)));
@@ -233,7 +233,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     expect(await partitions("jobs")).toContain(nameOf(-4));
   });
 
-  test("are dropped with their month, but for the unfinished, and steps of flows that are young", async () => {
+  test("are dropped with their month, except for unfinished ones, and steps of flows that are recent", async () => {
     const unfinished = jobOf(middle(3), 10, { ...QUEUED });
     const flow = jobOf(middle(0), 11);
     const step = jobOf(middle(3), 12, { parent_job: flow.id, root_job: flow.id, flow_step_id: "a" });
@@ -265,7 +265,7 @@ describe.skipIf(!postgres)("jobs in monthly partitions", () => {
     expect(await partitionOf(jobOf(middle(2), 1).id)).toBe(`jobs_${nameOf(2)}`);
   });
 
-  test("stay with a month of which many are young, until a month later the others are deleted one by one", async () => {
+  test("stay with a month with many recent ones, until a month later the others are deleted one by one", async () => {
     const young = Array.from({ length: 251 }, (_, n) =>
       jobOf(middle(2), 100 + n, { completed_at: new Date() }),
     );

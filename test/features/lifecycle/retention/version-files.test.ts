@@ -107,7 +107,7 @@ describe("files of versions", () => {
   });
 
   // The files are the same with either database; only the embedded one is found again in the folder.
-  test.skipIf(dialect !== "sqlite")("are known to be in use by the server that comes after", async () => {
+  test.skipIf(dialect !== "sqlite")("are known to be in use by the next server", async () => {
     const data_dir = await mkdtemp(join(tmpdir(), "svc-files-"));
     const first = await startTestServer({ ...RETENTION, data_dir });
     const { ask, token } = await first.workspace();

@@ -142,17 +142,20 @@ test.each([
     { large_file_storage: { type: "S3Storage", s3_resource_path: "u/admin/thing" } },
     { large_file_storage: { type: "S3Storage", s3_resource_path: "u/admin/thing" } },
   ],
-] as const)("%s %j is kept, leaves a row, and is an admin's alone", async (name, body, expected) => {
-  expect((await dev("POST", `${BASE}/${name}`, body)).status).toBe(403);
-  const before = await settings();
-  await expectOk(admin("POST", `${BASE}/${name}`, body));
-  expect(await settings()).toEqual({ ...before, ...(expected as object) });
-  const [row] = (await admin("GET", "/w/acme/audit/list?per_page=1")).json();
-  expect(row).toMatchObject({ action_kind: "Update", resource: "acme", username: "admin" });
-  const edits = /^edit_(chat|slack)_command$/.test(name) ? "edit_command_script" : name;
-  expect(row.operation).toBe(`workspaces.${edits === "default_scripts" ? "edit_default_scripts" : edits}`);
-  expect(JSON.stringify(row)).not.toContain("example.org/x");
-});
+] as const)(
+  "%s %j is stored, leaves an audit row, and can be changed by admins only",
+  async (name, body, expected) => {
+    expect((await dev("POST", `${BASE}/${name}`, body)).status).toBe(403);
+    const before = await settings();
+    await expectOk(admin("POST", `${BASE}/${name}`, body));
+    expect(await settings()).toEqual({ ...before, ...(expected as object) });
+    const [row] = (await admin("GET", "/w/acme/audit/list?per_page=1")).json();
+    expect(row).toMatchObject({ action_kind: "Update", resource: "acme", username: "admin" });
+    const edits = /^edit_(chat|slack)_command$/.test(name) ? "edit_command_script" : name;
+    expect(row.operation).toBe(`workspaces.${edits === "default_scripts" ? "edit_default_scripts" : edits}`);
+    expect(JSON.stringify(row)).not.toContain("example.org/x");
+  },
+);
 
 test("members read all settings except the targets of events and errors", async () => {
   await expectOk(admin("POST", `${BASE}/edit_webhook`, { webhook: "https://example.org/secret" }));
@@ -286,7 +289,7 @@ test.each([
   ["set_environment_variable", { name: "A B", value: "x" }, '`name`: "A B" cannot be the name of a variable'],
   ["set_environment_variable", { name: "WM_TOKEN", value: "x" }, "WM_TOKEN is set by the server"],
   ["set_environment_variable", { name: "PATH", value: "x" }, "PATH is set by the server"],
-] as const)("%s %j is refused, and nothing is changed", async (name, body, says) => {
+] as const)("%s %j is rejected, and nothing is changed", async (name, body, says) => {
   const before = await settings();
   const answer = await admin("POST", `${BASE}/${name}`, body);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);

@@ -95,7 +95,7 @@ describe("a new workspace", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(400)]);
   });
 
-  test("with a reserved name is for super admins, or for nobody", async () => {
+  test("with a reserved name is for super admins only, or cannot be created", async () => {
     expect((await create(as.developer!, { id: "admins" })).status).toBe(403);
     expect((await create(as["super admin"]!, { id: "global" })).status).toBe(400);
     expect((await create(as["super admin"]!, { id: "admins" })).status).toBe(201);

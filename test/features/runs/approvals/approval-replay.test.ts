@@ -144,7 +144,7 @@ describe("an approval that anybody may give", () => {
       }),
     ],
   ];
-  test.each(nested)("is reused so inside of %s", async (_, around) => {
+  test.each(nested)("is reused in the same way inside of %s", async (_, around) => {
     const inner = { ...asking(open), value: { type: "identity", input_transforms: {} } };
     const last = { ...paying, id: "last" };
     const run = await approved(await push([{ id: "around", value: around(inner) }, last]), ann);
@@ -155,7 +155,7 @@ describe("an approval that anybody may give", () => {
     expect((await get(changed)).flow_status.restarted_from.step_id).toBe("around");
   });
 
-  test("is reused so in a called flow, and after another run reused it", async () => {
+  test("is reused in the same way in a called flow, and after another run reused it", async () => {
     const called = await push([asking(open)]);
     const value = { type: "flow", path: called, input_transforms: { order: js("flow_input.order") } };
     const run = await approved(await push([{ id: "call", value }, paying]), ann);
@@ -169,7 +169,7 @@ describe("an approval that anybody may give", () => {
     }
   });
 
-  test("is reused so for iterations of a loop that starts in the middle", async () => {
+  test("is reused in the same way for iterations of a loop that starts in the middle", async () => {
     const each = script("each", "export const main = (i: number) => i", { i: js("flow_input.iter.value") });
     const inner = { ...asking(open), value: { type: "identity" } };
     const modules = [{ ...inner, suspend: open }, each];

@@ -190,7 +190,7 @@ describe("a sender that requests permission to deliver", () => {
     response.headers.get("webhook-allowed-rate"),
   ];
 
-  test.each(["run", "run_wait_result", "run_and_stream"])("may, at %s", async (form) => {
+  test.each(["run", "run_wait_result", "run_and_stream"])("gets it at %s", async (form) => {
     for (const path of [`jobs/${form}/p/u/admin/args`, `jobs/${form}/h/0123456789abcdef`]) {
       const response = await ask("OPTIONS", path, { "webhook-request-rate": "120" });
       expect([response.status, response.headers.get("allow")]).toEqual([204, "POST"]);
@@ -205,7 +205,7 @@ describe("a sender that requests permission to deliver", () => {
     expect([response.status, ...granted(response)]).toEqual([200, origin, "*"]);
   });
 
-  test("gets none for a non-delivery, or without a request", async () => {
+  test("gets none for other requests, or without asking", async () => {
     expect(granted(await ask("OPTIONS", "jobs_u/completed/get/x"))).toEqual([null, null]);
     const silent = await fetch(url, { method: "OPTIONS" });
     expect([silent.status, ...granted(silent)]).toEqual([204, null, null]);

@@ -48,7 +48,7 @@ test("steps of a same_worker flow share a folder, one for each run", async () =>
   expect((await check(false)).result).toBe(false);
 });
 
-test("all of many parallel steps run here", async () => {
+test("all of many parallel steps run on this server", async () => {
   const loop = {
     id: "l",
     value: {

@@ -45,7 +45,7 @@ describe("an undeployed flow", () => {
     });
   });
 
-  test("answers its result, of loops and branches too", async () => {
+  test("returns its result, of loops and branches too", async () => {
     const loop = {
       id: "l",
       value: {

@@ -144,7 +144,7 @@ test("the labels of a flow's result are its job's, each once", async () => {
   expect(await runFlow([labelled])).toMatchObject({ labels: ["red", "blue"] });
 });
 
-test("a failure beside others lets them end, and leaves the list so far", async () => {
+test("a failure in parallel lets the others end, and returns the list so far", async () => {
   const odd = script(
     "i",
     `${on.gates.script}export const main = async (v: number) => {
@@ -168,7 +168,7 @@ test("a failure beside others lets them end, and leaves the list so far", async 
 });
 
 test.each(["result", "previous_result"])(
-  "%s is what came before, in iterators and branch predicates",
+  "%s is the previous result, in iterators and branch predicates",
   async (name) => {
     const before = script("a", "export const main = () => [1, 2]");
     const times = script("x", "export const main = (v: number) => v * 3", { v: js("flow_input.iter.value") });

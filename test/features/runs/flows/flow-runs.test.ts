@@ -105,7 +105,7 @@ describe("values that a step takes from outside of the flow", () => {
   });
 
   test.each(["variable('u/admin/word')", "resource('u/admin/place')", "variable('u/ann/none')"])(
-    "not what whoever runs it may not read: %s",
+    "items that the runner may not read are rejected: %s",
     async (expr) => {
       const { ask: ann } = await server.member("acme", `ann${nextNumber()}`);
       const value = { modules: [seen(expr)] };
@@ -116,7 +116,7 @@ describe("values that a step takes from outside of the flow", () => {
     },
   );
 
-  test("by a super admin who is not a member of the workspace", async () => {
+  test("can be run by a super admin who is not a member of the workspace", async () => {
     const { ask: root } = await server.user("root", { super_admin: true });
     for (const [expr, told] of [
       ["variable('u/admin/word')", "hush"],

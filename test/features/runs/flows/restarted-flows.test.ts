@@ -9,7 +9,7 @@ setUpResults();
 const counting = (id: string, more = "") =>
   script(id, `let runs = 0; export const main = (...all: unknown[]) => ({ runs: ++runs${more} })`);
 
-describe("a run from a step of another run on", () => {
+describe("a run that restarts at a step of another run", () => {
   const restart = (id: string, from: string, args: object = {}) =>
     on.ask("POST", `${jobs}/restart/f/${id}/from/${from}`, args);
   async function restarted(id: string, from: string, args?: object): Promise<any> {

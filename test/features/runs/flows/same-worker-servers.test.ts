@@ -8,7 +8,7 @@ const step = (id: string, content: string) => ({
 });
 
 test.skipIf(!process.env.DATABASE_URL)(
-  "steps of one worker's flow are not left to another server",
+  "steps of one worker's flow are not given to another server",
   async () => {
     const database = await createDatabase(process.env.DATABASE_URL!, "migrated");
     const both = { database_url: database.url, secret_key: "0123456789abcdef0123456789abcdef" };

@@ -34,7 +34,7 @@ const stateOf = async (id: string, query = "") => {
   return state;
 };
 
-test("the fields are there in every state", async () => {
+test("every state has the fields", async () => {
   const pending = { completed: false, result: null, success: null };
   const queued = await start("later", "?scheduled_in_secs=3600");
   expect(await stateOf(queued)).toEqual({ ...pending, started: null });

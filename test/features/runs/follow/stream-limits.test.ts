@@ -109,7 +109,7 @@ describe("a reader that does not read", () => {
   }, 60_000);
 });
 
-describe("time", () => {
+describe("time limits", () => {
   /** Moves the server's clock forward. */
   function later(app: App, ms: number): void {
     (app as { -readonly [K in keyof App]: App[K] }).clock = () => new Date(Date.now() + ms);

@@ -71,7 +71,7 @@ async function giveWord(job_id: string, word: string): Promise<void> {
   });
 }
 
-test("hits have no arguments where none are asked for", async () => {
+test("search results contain arguments only if requested", async () => {
   await run({ name: "Quetzalcoatl" });
   const url = "/srch/w/acme/index/search/job?search_query=quetzalcoatl";
   const documentOf = async (more: string) => (await expectOk(ask("GET", url + more))).json().hits[0].document;

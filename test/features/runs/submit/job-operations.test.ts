@@ -152,7 +152,7 @@ describe("existing clients", () => {
   });
 });
 
-test("the log of a job can be read as a file below the job's id", async () => {
+test("the log of a job is available as a file below the job's id", async () => {
   await deploy(admin, "acme", "u/admin/says", "export const main = () => console.log('said')");
   const id = (await expectOk(admin("POST", "/w/acme/jobs/run/p/u/admin/says", {}))).text;
   await expectOk(admin("GET", `/w/acme/jobs_u/getupdate_sse/${id}?fast=true`));

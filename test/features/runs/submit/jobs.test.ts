@@ -21,7 +21,7 @@ describe("a script behind a webhook", () => {
     expect((await call("u/admin/hello", all)).json()).toEqual({ name: "Bob", n: 5, year: 2020 });
   });
 
-  test("a deployment creates a new version: the path runs the newest, a hash its own", async () => {
+  test("a deployment creates a new version: the path runs the newest, a hash its own version", async () => {
     const first = await deploy(ask, "acme", "u/admin/versioned", "export const main = () => 1");
     expect(first).toMatch(/^[0-9a-f]{16}$/);
     const second = await deploy(ask, "acme", "u/admin/versioned", "export const main = () => 2");
@@ -65,7 +65,7 @@ describe("a script behind a webhook", () => {
     expect((await call("u/admin/fresh")).text).toBe("1");
   });
 
-  test("an asynchronous run returns the job's id, by which its result can be read", async () => {
+  test("an asynchronous run returns the job's id, with which its result can be read", async () => {
     const started = await ask("POST", "/w/acme/jobs/run/p/u/admin/hello", { name: "later" });
     expect(started.status).toBe(201);
     const job = await completed(started.text);

@@ -75,7 +75,7 @@ async function countCompilers(): Promise<number> {
   return count;
 }
 
-test("a compiler occupies no slot of jobs, and no more than SVC_BUILDS run", async () => {
+test("a compiler occupies no job slot, and at most SVC_BUILDS run", async () => {
   const first = await rust(1);
   await until(async () => (await countCompilers()) === 1, "the compiler");
   const canceled = await rust(2);

@@ -14,7 +14,7 @@ import {
 
 setUpWebhooks();
 
-test("is sent concurrently with others if many wait, until all have arrived", async () => {
+test("are sent concurrently if many wait, until all have arrived", async () => {
   const { id } = await createEndpoint();
   receiver.answer = () => new Response("", { status: 503 });
   for (let at = 0; at < 150; at += 10) await Promise.all(Array.from({ length: 10 }, change));
@@ -37,7 +37,7 @@ test("is sent concurrently with others if many wait, until all have arrived", as
   advanceClock(-24 * 3_600_000 + 60_000);
 }, 30_000);
 
-test("does not delay other endpoints", async () => {
+test("do not delay other endpoints", async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

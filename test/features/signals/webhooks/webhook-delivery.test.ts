@@ -138,7 +138,7 @@ describe("a delivery that fails", () => {
 
 // On PostgreSQL both run at once: the first may disable it before the other enables it.
 test.if(dialect === "sqlite")(
-  "an endpoint that is switched on again while it is left keeps what waits",
+  "an endpoint that is disabled and enabled again keeps its pending events",
   async () => {
     const { app } = server.server;
     receiver.answer = () => new Response("", { status: 500 });

@@ -112,7 +112,7 @@ test("receives references in a result as texts, which its rights do not resolve"
   expect([success, result]).toEqual([true, "$var:u/admin/none"]);
 });
 
-test("that fails or is not there raises an alert, and none is started after it is removed", async () => {
+test("raises an alert if it fails or is missing, and none is started after it is removed", async () => {
   await deploy(ask, "acme", "u/admin/sad", "export const main = () => { throw new Error('no') }");
   await set({ path: "script/u/admin/sad" });
   await handlerOf(await run("u/admin/ok"));

@@ -61,7 +61,7 @@ describe("a route", () => {
     expect((await nobody("PUT", url, {})).status).toBe(404);
   });
 
-  test.each(["get", "post", "put", "patch", "delete"])("answers %s", async (http_method) => {
+  test.each(["get", "post", "put", "patch", "delete"])("returns %s", async (http_method) => {
     const { url } = await create({ http_method });
     const answer = await nobody(http_method.toUpperCase(), `${url}?q=x`);
     expect([answer.status, answer.json()]).toEqual([200, { q: "x" }]);
@@ -130,7 +130,7 @@ describe("a route", () => {
     expect(answer.text).toContain('"q":"1"');
   });
 
-  test("answers with the script's status and headers, under a separate content policy", async () => {
+  test("returns the script's status and headers, under a separate content policy", async () => {
     const { url } = await create({ script_path: "u/admin/page", http_method: "get" });
     const answer = await nobody("GET", url);
     expect([answer.status, answer.text]).toEqual([418, "<p>hi"]);

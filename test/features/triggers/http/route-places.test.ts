@@ -82,7 +82,7 @@ describe("of two workspaces", () => {
     ["below a rest", "o5/*rest", "o5/a/b/c"],
     ["parameters across", "o6/:a/x", "o6/y/:b"],
     ["the same", "o7/a", "o7/a"],
-  ])("no route answers requests of the other's: %s", async (_, first, second) => {
+  ])("no route serves requests for the other's: %s", async (_, first, second) => {
     await allow(["*"]);
     const made = await create(acme, "acme", bodyOf("admin", first));
     expect(made.status).toBe(201);
@@ -138,7 +138,7 @@ test("within a workspace, changing a route that overlaps another requires rights
   expect((await create(author, "evil", narrow)).status).toBe(201);
 });
 
-test("of overlapping stored routes the owner of the prefix answers, then the older; the other shows the reason", async () => {
+test("of overlapping stored routes the owner of the prefix serves requests, then the older; the other shows the reason", async () => {
   await allow(["acme", "evil"]);
   const below = bodyOf("admin", "old/:id", { workspaced_route: true });
   await expectOk(create(acme, "acme", below));

@@ -121,7 +121,7 @@ describe("callers are authenticated", () => {
   });
 });
 
-test("a route whose secret cannot be read yet is stored, and answers once it is set", async () => {
+test("a route whose secret cannot be read yet is stored, and works once it is set", async () => {
   const at = `u/admin/sealed_${nextNumber()}`;
   const sealed = { path: at, value: "c2VhbGVkIGVsc2V3aGVyZQ==", is_secret: true, description: "" };
   await expectOk(ask("POST", "/w/acme/variables/create?already_encrypted=true", sealed));

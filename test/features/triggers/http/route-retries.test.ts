@@ -68,7 +68,7 @@ const counts = new Map<string, number>();
 const held = new Map<string, Promise<void>>();
 afterAll(() => upstream.stop(true));
 
-test("a synchronous route answers what the last attempt returned", async () => {
+test("a synchronous route returns the response of the last attempt", async () => {
   const call = await createRoute("calls");
   const answer = await call({ url: `${upstream.url}sync`, given: "$var:u/admin/secret" });
   expect([answer.status, answer.json()]).toEqual([200, { attempts: 3, given: "$var:u/admin/secret" }]);
@@ -80,7 +80,7 @@ test("a synchronous route answers what the last attempt returned", async () => {
   ]);
 });
 
-test("a route without retries, and one whose attempts all fail, answer 500 with the error", async () => {
+test("a route without retries, and one whose attempts all fail, responds with 500 and the error", async () => {
   const once = await (await createRoute("calls", { retry: null }))({ url: `${upstream.url}once`, given: "" });
   expect([once.status, once.json().error.message]).toEqual([500, "answered 1"]);
   const call = await createRoute("calls", { retry: { constant: { attempts: 1, seconds: 0 } } });
@@ -97,7 +97,7 @@ const endOf = (id: string) =>
 describe("an asynchronous route", () => {
   let id: string;
 
-  test("answers with the run that shows its attempts", async () => {
+  test("returns the run that shows its attempts", async () => {
     const call = await createRoute("calls", { request_type: "async" });
     const answer = await call({ url: `${upstream.url}async`, given: "x" });
     expect(answer.status).toBe(201);
@@ -106,7 +106,7 @@ describe("an asynchronous route", () => {
     expect((await ask("GET", `/w/acme/jobs/list?parent_job=${id}`)).json()).toHaveLength(3);
   });
 
-  test("makes a run of its script, not one of a flow that is being written", async () => {
+  test("creates a run of its script, not a preview of a flow", async () => {
     const run = { job_kind: "singlestepflow", script_path: "u/admin/calls", trigger_kind: "http" };
     expect(await endOf(id)).toMatchObject(run);
     const again = await expectOk(ask("POST", "/w/acme/jobs/run/batch_rerun_jobs", { job_ids: [id] }));
@@ -118,7 +118,7 @@ describe("an asynchronous route", () => {
     ]);
   });
 
-  test("makes a run of one version: all its attempts, and a rerun, are of the version it began with", async () => {
+  test("creates a run of one version: all its attempts, and a rerun, use the version of the first", async () => {
     const code = (version: number) => `export const main = async (url: string) => {
         const response = await fetch(url);
         if (!response.ok) throw new Error("not yet");
@@ -146,7 +146,7 @@ describe("an asynchronous route", () => {
     expect([await rerun(false), await rerun(true)]).toEqual([1, 2]);
   });
 
-  test("makes a run that is canceled together with the others of its script", async () => {
+  test("creates a run that is canceled together with the others of its script", async () => {
     await deploy(ask, "acme", "u/admin/fails", "export const main = () => { throw new Error('never') }");
     const retry = { constant: { attempts: 1, seconds: 3_600 } };
     const call = await createRoute("fails", { request_type: "async", retry });
@@ -209,7 +209,7 @@ test("a step of another flow gets its own inputs, whatever it declares about a f
   expect(answer.json()).toMatchObject({ given: "own" });
 });
 
-test("a script of which nothing is stored is not retried", async () => {
+test("a script whose arguments and results are not stored is not retried", async () => {
   await deploy(ask, "acme", "u/admin/traceless", CALLS, { delete_after_use: true });
   const answer = await (await createRoute("traceless"))({ url: `${upstream.url}traceless`, given: "" });
   expect([answer.status, answer.json().error.message]).toEqual([500, "answered 1"]);

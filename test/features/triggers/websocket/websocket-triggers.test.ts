@@ -184,7 +184,7 @@ describe("a trigger", () => {
   });
 });
 
-test("no more messages are read than may run, and none is lost", async () => {
+test("no more messages are read than can run, and none is lost", async () => {
   using peer = startPeer();
   const gate =
     "export const main = async (msg: string) => { while (!(await Bun.file(process.env.GATE_FILE ?? '/nonexistent').exists())) { const { existsSync } = await import('node:fs'); if (existsSync(JSON.parse(msg).gate)) return; await Bun.sleep(20); } }";

@@ -90,7 +90,7 @@ describe.skipIf(noMysql !== undefined)(`a query of MySQL${noMysql ? ` (${noMysql
     expect(result).toEqual([{ ...given, day: "2024-02-29T00:00:00.000Z" }]);
   });
 
-  test("is a transaction on request, of which nothing remains after a failure", async () => {
+  test("is a transaction on request, which is rolled back completely after a failure", async () => {
     await mysql.direct.unsafe("CREATE TABLE kept (id INT PRIMARY KEY) ENGINE=InnoDB");
     expect((await run("BEGIN; INSERT INTO kept VALUES (1); COMMIT")).success).toBe(true);
     const failed = await run("BEGIN; INSERT INTO kept VALUES (2); INSERT INTO kept VALUES (1); COMMIT");

@@ -49,7 +49,7 @@ describe("a query of PostgreSQL", () => {
     expect([success, result]).toEqual([true, rows]);
   });
 
-  test("is a transaction on request, of which nothing remains after a failure", async () => {
+  test("is a transaction on request, which is rolled back completely after a failure", async () => {
     await direct`CREATE TABLE kept (id int PRIMARY KEY)`;
     expect((await onPg("BEGIN; INSERT INTO kept VALUES (1); COMMIT")).success).toBe(true);
     expect(

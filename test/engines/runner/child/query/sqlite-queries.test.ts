@@ -99,7 +99,7 @@ test.each([
   ["mysql", "SELECT ?", 1, "? is not declared"],
   ["sqlite", "SELECT /* never", 1, "does not end"],
 ])(
-  "a script in %s that cannot be parsed says its line when it is run: %s",
+  "a script in %s that cannot be parsed reports its line when it is run: %s",
   async (language, content, line, message) => {
     await deploy(ask, "acme", "u/admin/bad", content, { language });
     const answer = await ask("POST", "/w/acme/jobs/run/p/u/admin/bad", {});

@@ -81,7 +81,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("each has the run that was made last, however long ago, and none if it has not run", async () => {
+test("each has the newest run, however old, and none if it has not run", async () => {
   const found = await latest(ask);
   expect(found.map(({ id }) => id)).toEqual([
     old,
@@ -106,14 +106,14 @@ test("users who may not see all runs get the latest of those that they may see",
   expect(found).toEqual([old, step, script, scheduled, shown, queued, limited, beneath, once, again, flow]);
 });
 
-test("the input history of a script has its retried runs, not their attempts", async () => {
+test("the input history of a script contains its retried runs, not their attempts", async () => {
   await deploy(ask, "acme", "f/a/retried-often", "export const main = () => 1");
   const query = "runnable_id=f/a/retried-often&runnable_type=ScriptPath";
   const history = (await expectOk(ask("GET", `/w/acme/inputs/history?${query}`))).json<{ id: string }[]>();
   expect(history.map(({ id }) => id)).toEqual([again]);
 });
 
-test("more items than a page of Home has are refused", async () => {
+test("more items than one page of Home has are rejected", async () => {
   const many = Array.from({ length: 1_001 }, (_, nth) => ({ kind: "script", path: `f/a/${nth}` }));
   expect((await ask("POST", "/w/acme/jobs/latest", many)).status).toBe(400);
   expect((await ask("POST", "/w/acme/jobs/latest", [{ kind: "app", path: "f/a/x" }])).status).toBe(400);

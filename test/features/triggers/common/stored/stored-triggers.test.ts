@@ -121,7 +121,7 @@ test.each([
   await expectOk(ask("DELETE", `${W}/email_triggers/delete/${path}`));
 });
 
-test("a mode that a client set follows when the trigger is switched", async () => {
+test("a mode that a client set is updated when the trigger is enabled or disabled", async () => {
   const path = "u/admin/switched";
   await post("/email_triggers/create", { path, mode: "enabled" });
   await post(`/email_triggers/setenabled/${path}`, { enabled: false });
@@ -129,7 +129,7 @@ test("a mode that a client set follows when the trigger is switched", async () =
   await expectOk(ask("DELETE", `${W}/email_triggers/delete/${path}`));
 });
 
-test("writers change a trigger where it is; only those who manage it move it, to where they may write", async () => {
+test("users with write access change a trigger at its path; only those who manage it move it, to where they may write", async () => {
   const { ask: eve } = await server.member("acme", "eve");
   const path = "u/admin/lent";
   await post("/kafka_triggers/create", { path });
@@ -157,7 +157,7 @@ test("kinds at one path have their own fields and grants", async () => {
   await expectOk(ask("DELETE", `${W}/nats_triggers/delete/${path}`));
 });
 
-test("tokens for the kinds that run export a workspace without other kinds, and need the scope for those", async () => {
+test("tokens with scopes for the kinds that run export a workspace without other kinds, which need their own scopes", async () => {
   const scopes =
     "apps flows folders groups raw_apps resources scripts variables http_triggers websocket_triggers";
   const read = [...scopes.split(" "), "workspaces"].map((domain) => `${domain}:read`);
@@ -173,7 +173,7 @@ test("tokens for the kinds that run export a workspace without other kinds, and 
   await expectOk(ask("DELETE", `${W}/sqs_triggers/delete/u/admin/queue`));
 });
 
-test("they follow when their user is renamed", async () => {
+test("triggers follow when their user is renamed", async () => {
   const { ask: kim } = await server.member("acme", "kim");
   const { ask: root } = await server.user("root", { super_admin: true });
   const value = { kafka_resource_path: "u/kim/broker", args: { key: "$var:u/kim/key" }, topics: ["u/kim"] };
