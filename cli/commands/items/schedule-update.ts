@@ -53,7 +53,7 @@ export const updateCommand = createWorkspaceCommand("update", "change a schedule
     const hasArguments = options.data !== undefined || words.length > 0;
     if (!hasArguments && Object.values(changes).every((value) => value === undefined)) {
       throw createUsageError(
-        "nothing is to be changed",
+        "no change is given",
         "say what, such as --cron or name=value; svc schedule update --help",
       );
     }

@@ -32,10 +32,7 @@ function readTarget({ run, flow, summary }: TargetOptions) {
 /** Rejects an update that changes nothing. @throws a usage error if no change is given */
 function requireChange(changes: Record<string, unknown>, kind: string): void {
   if (Object.values(changes).some((value) => value !== undefined)) return;
-  throw createUsageError(
-    "nothing is to be changed",
-    `say what, such as --run; svc trigger ${kind} update --help`,
-  );
+  throw createUsageError("no change is given", `say what, such as --run; svc trigger ${kind} update --help`);
 }
 
 interface HttpOptions extends TargetOptions {

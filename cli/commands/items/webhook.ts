@@ -96,10 +96,7 @@ const update = createWorkspaceCommand("update", "change an endpoint")
       throw createUsageError("--type and --all-types are both given", "use one of them");
     const types = allTypes ? null : options.type;
     if ([url, description, types].every((change) => change === undefined)) {
-      throw createUsageError(
-        "nothing is to be changed",
-        "say what, such as --to <url>; svc webhook update --help",
-      );
+      throw createUsageError("no change is given", "say what, such as --to <url>; svc webhook update --help");
     }
     const said = await withClient(options, async (client) =>
       client.call(updateWebhook, {

@@ -46,11 +46,11 @@ export interface Operations {
   "GET /auth/is_smtp_configured": { input: {  }; answer: boolean; access: "anyone" };
   /** Log in with e-mail and password; the session token is the body and the cookie `token` */
   "POST /auth/login": { input: { body: { email: string; password: string } }; answer: string; access: "anyone" };
-  /** The same by GET, where the token stands in the header or the URL: goes on to `rd`, an address of this instance */
+  /** Log out by GET, with the token in the header or the URL, and redirect to `rd`, an address of this instance */
   "GET /auth/logout": { input: { query?: { rd?: string } }; answer: string; access: "anyone" };
   /** Delete the presented token and clear the cookie */
   "POST /auth/logout": { input: {  }; answer: string; access: "anyone" };
-  /** Mail a link by which a forgotten password is set anew; the answer does not tell whether there is an account */
+  /** Mail a link that sets a new password; the response does not reveal whether the account exists */
   "POST /auth/request_password_reset": { input: { body: { email: string } }; answer: { message: string }; access: "anyone" };
   /** Set a new password with the token of a mailed link; all sessions of the account end */
   "POST /auth/reset_password": { input: { body: { token: string; new_password: string } }; answer: { message: string }; access: "anyone" };
@@ -122,11 +122,11 @@ export interface Operations {
   "GET /oauth/connect/{client_name}": { input: { client_name: string; query?: { scopes?: string; extra_params?: string; workspace?: string; path?: string } }; answer: string; access: "user" };
   /** Exchange the provider's authorization code for tokens, which are not stored */
   "POST /oauth/connect_callback/{client_name}": { input: { client_name: string; body: { code: string; state: string; iss?: string | null } }; answer: { access_token: string; expires_in?: number; refresh_token?: string; scope?: (string)[] }; access: "user" };
-  /** Send a browser to Slack to connect it; `workspace` says to which one, else to the instance */
+  /** Redirect a browser to Slack to connect it to the workspace `workspace`, or else to the instance */
   "GET /oauth/connect_chat": { input: { query?: { workspace?: string | null } }; answer: string; access: "user" };
   /** Connect Slack to the instance, for its alerts */
   "POST /oauth/connect_chat_callback": { input: { body: { code: string; state: string; iss?: string | null } }; answer: string; access: "superAdmin" };
-  /** Send a browser to Slack to connect it; `workspace` says to which one, else to the instance */
+  /** Redirect a browser to Slack to connect it to the workspace `workspace`, or else to the instance */
   "GET /oauth/connect_slack": { input: { query?: { workspace?: string | null } }; answer: string; access: "user" };
   /** Connect Slack to the instance, for its alerts */
   "POST /oauth/connect_slack_callback": { input: { body: { code: string; state: string; iss?: string | null } }; answer: string; access: "superAdmin" };
@@ -158,7 +158,7 @@ export interface Operations {
   "POST /r/{route_path}": { input: { route_path: string }; answer: unknown; access: "anyone" };
   /** Answer a PUT to a route of somebody's choosing */
   "PUT /r/{route_path}": { input: { route_path: string }; answer: unknown; access: "anyone" };
-  /** Read the metadata of a SAML identity provider, given as XML or by its URL, and say what is wrong with it */
+  /** Read the metadata of a SAML identity provider, given as XML or by its URL, and report errors in it */
   "POST /saml/test_metadata": { input: { body: string }; answer: string; access: "superAdmin" };
   /** Preview the next times of a cron expression */
   "POST /schedules/preview": { input: { body: { schedule: string; timezone: string; cron_version?: string | null; paused_until?: string | null; count?: number | null } }; answer: (string)[]; access: "user" };
@@ -168,7 +168,7 @@ export interface Operations {
   "GET /scripts/hub/get_full/{path}": { input: { path: string }; answer: unknown; access: "user" };
   /** List scripts of the public hub: always empty */
   "GET /scripts/hub/top": { input: {  }; answer: { asks: (unknown)[] }; access: "user" };
-  /** Read the source of the newest version with a token that stands in the URL, for loaders of modules */
+  /** Read the source of the newest version with a token in the URL, for module loaders */
   "GET /scripts_u/tokened_raw/{workspace}/{token}/{path}": { input: { workspace: string; token: string; path: string }; answer: string; access: "anyone" };
   /** Read a file of the server's log, one JSON object per line */
   "GET /service_logs/get_log_file/{path}": { input: { path: string }; answer: string; access: "superAdmin" };
@@ -266,7 +266,7 @@ export interface Operations {
   "POST /users/tutorial_progress": { input: { body: { progress: number } }; answer: string; access: "user" };
   /** Update a user's name or role on the instance */
   "POST /users/update/{email}": { input: { email: string; body: { is_super_admin?: boolean | null; is_devops?: boolean | null; name?: string | null } }; answer: string; access: "superAdmin" };
-  /** Read this month's executions of the caller outside premium workspaces: one for every second begun */
+  /** Read this month's executions of the caller outside premium workspaces: one for every started second */
   "GET /users/usage": { input: {  }; answer: number; access: "user" };
   /** Read a user's username on the instance and in each workspace */
   "GET /users/username_info/{email}": { input: { email: string }; answer: { username: string; workspace_usernames: ({ workspace_id: string; username: string })[] }; access: "superAdmin" };
@@ -426,7 +426,7 @@ export interface Operations {
   "POST /w/{workspace}/flows/create": { input: { workspace: string; body: { path: string; summary?: string; description?: string | null; value: FlowValue | { modules: (unknown)[] }; schema?: Record<string, unknown> | null; tag?: string | null; priority?: number | null; timeout?: number | null; ws_error_handler_muted?: boolean | null; dedicated_worker?: boolean | null; visible_to_runner_only?: boolean | null; on_behalf_of_email?: string | null; draft_only?: boolean | null; deployment_message?: string | null; parent_version?: number | null } }; answer: string; access: "author" };
   /** Delete a flow with all its versions */
   "DELETE /w/{workspace}/flows/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
-  /** Say whether the newest version of a flow can run, and which job resolves its scripts' dependencies */
+  /** Report whether the newest version of a flow can run, and which job resolves its scripts' dependencies */
   "GET /w/{workspace}/flows/deployment_status/p/{path}": { input: { workspace: string; path: string }; answer: { ready: boolean; lock_error_logs?: string; job_id?: string }; access: "member" };
   /** Check whether an active flow exists at a path */
   "GET /w/{workspace}/flows/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
@@ -1038,7 +1038,7 @@ export interface Operations {
   "POST /w/{workspace}/websocket_triggers/setenabled/{path}": { input: { workspace: string; path: string; body: { enabled: boolean } }; answer: string; access: "author" };
   /** Update a WebSocket trigger, which then reconnects; its runs act as its last editor */
   "POST /w/{workspace}/websocket_triggers/update/{path}": { input: { workspace: string; path: string; body: { path: string; script_path: string; is_flow?: boolean | null; url: string; url_runnable_args?: Record<string, unknown> | null; summary?: string | null; filters?: ({ key: string; value: unknown })[] | null; initial_messages?: ({ raw_message: string } | { runnable_result: { path: string; is_flow?: boolean; args?: Record<string, unknown> } })[] | null; can_return_message?: boolean | null; can_return_error_result?: boolean | null; retry?: { constant?: { attempts: number; seconds: number } | null; exponential?: { attempts: number; multiplier: number; seconds: number; random_factor?: number | null } | null; retry_if?: { expr: string } | null } | null; mode?: "enabled" | "disabled" | "suspended" | null } }; answer: string; access: "author" };
-  /** The same as deleting: archived lists are not kept */
+  /** Delete a list of packages; archived lists are not kept */
   "POST /w/{workspace}/workspace_dependencies/archive/{language}": { input: { workspace: string; language: string; query?: { name?: string | null } }; answer: string; access: "admin" };
   /** Store a list of packages of the workspace, replacing an earlier one */
   "POST /w/{workspace}/workspace_dependencies/create": { input: { workspace: string; body: { language: "bun" | "python3" | "php" | "go" | "powershell"; name?: string | null; content: string; description?: string | null } }; answer: string; access: "admin" };
@@ -1048,7 +1048,7 @@ export interface Operations {
   "GET /w/{workspace}/workspace_dependencies/get_latest/{language}": { input: { workspace: string; language: string; query?: { name?: string | null } }; answer: WorkspaceDependencies; access: "member" };
   /** List the package lists of the workspace */
   "GET /w/{workspace}/workspace_dependencies/list": { input: { workspace: string }; answer: (WorkspaceDependencies)[]; access: "member" };
-  /** Make somebody a member, or invite who has an account where no super admin asks; it need not exist yet */
+  /** Add a user, whose account may not exist yet; existing accounts are invited, unless a super admin adds them */
   "POST /w/{workspace}/workspaces/add_user": { input: { workspace: string; body: { email: string; is_admin: boolean; operator: boolean; username?: string | null } }; answer: string; access: "admin" };
   /** Archive the workspace: access is denied, and unfinished jobs are canceled */
   "POST /w/{workspace}/workspaces/archive": { input: { workspace: string }; answer: string; access: "admin" };
@@ -1074,7 +1074,7 @@ export interface Operations {
   "POST /w/{workspace}/workspaces/edit_chat_command": { input: { workspace: string; body: { chat_command_script?: string | null; slack_command_script?: string | null } }; answer: string; access: "admin" };
   /** Set the AI provider for code completion */
   "POST /w/{workspace}/workspaces/edit_copilot_config": { input: { workspace: string; body: { ai_resource?: { path: string; provider: "openai" | "azure_openai" | "anthropic" | "mistral" | "deepseek" | "googleai" | "groq" | "openrouter" | "togetherai" | "aws_bedrock" | "customai" } | null; code_completion_enabled?: boolean | null; openai_resource_path?: string | null; providers?: Record<string, { resource_path: string; models?: (string)[] | null }>; default_model?: { model: string; provider: "openai" | "azure_openai" | "anthropic" | "mistral" | "deepseek" | "googleai" | "groq" | "openrouter" | "togetherai" | "aws_bedrock" | "customai" } | null; code_completion_model?: { model: string; provider: "openai" | "azure_openai" | "anthropic" | "mistral" | "deepseek" | "googleai" | "groq" | "openrouter" | "togetherai" | "aws_bedrock" | "customai" } | null } }; answer: string; access: "admin" };
-  /** Store the databases of data tables; they are not offered here */
+  /** Store the databases of data tables, which have no effect here */
   "POST /w/{workspace}/workspaces/edit_datatable_config": { input: { workspace: string; body: { settings?: Record<string, unknown> | null } }; answer: { stranded_references: (unknown)[] }; access: "admin" };
   /** Set the default app of operators */
   "POST /w/{workspace}/workspaces/edit_default_app": { input: { workspace: string; body: { default_app_path?: string | null } }; answer: string; access: "admin" };
@@ -1086,7 +1086,7 @@ export interface Operations {
   "POST /w/{workspace}/workspaces/edit_error_handler": { input: { workspace: string; body: { error_handler?: string | null; error_handler_extra_args?: Record<string, unknown> | null; error_handler_muted_on_cancel?: boolean | null; error_handler_muted_on_user_path?: boolean | null; path?: string | null; extra_args?: Record<string, unknown> | null; muted_on_cancel?: boolean | null; muted_on_user_path?: boolean | null } }; answer: string; access: "admin" };
   /** Set the git sync of the workspace */
   "POST /w/{workspace}/workspaces/edit_git_sync_config": { input: { workspace: string; body: { git_sync_settings?: { include_path?: (string)[] | null; include_type?: ("script" | "flow" | "app" | "folder" | "resource" | "variable" | "secret" | "resourcetype" | "schedule" | "user" | "group" | "trigger" | "settings" | "key")[] | null; repositories?: ({ script_path?: string | null; git_repo_resource_path: string; use_individual_branch?: boolean | null; group_by_folder?: boolean | null; exclude_types_override?: ("script" | "flow" | "app" | "folder" | "resource" | "variable" | "secret" | "resourcetype" | "schedule" | "user" | "group" | "trigger" | "settings" | "key")[] | null; collapsed?: boolean | null; settings?: Record<string, unknown> | null })[] | null } | null } }; answer: string; access: "admin" };
-  /** Store the groups of the instance whose members are to join; nobody joins by it here */
+  /** Store which groups of the instance join the workspace, which has no effect here */
   "POST /w/{workspace}/workspaces/edit_instance_groups": { input: { workspace: string; body: { groups?: (string)[] | null; roles?: Record<string, string> | null } }; answer: string; access: "admin" };
   /** Set the object storage of the workspace; null removes it, without deleting files */
   "POST /w/{workspace}/workspaces/edit_large_file_storage_config": { input: { workspace: string; body: { large_file_storage?: { type: "FilesystemStorage" | "S3Storage"; s3_resource_path?: string | null; azure_blob_resource_path?: string | null; gcs_resource_path?: string | null; public_resource?: boolean | null; secondary_storage?: Record<string, { type: "FilesystemStorage" | "S3Storage"; s3_resource_path?: string | null; azure_blob_resource_path?: string | null; gcs_resource_path?: string | null; public_resource?: boolean | null }> | null } | null } }; answer: string; access: "admin" };
@@ -1148,7 +1148,7 @@ export interface Operations {
   "GET /webhooks/instance/deliveries": { input: { query?: { state?: "pending" | "delivered" | "failed" | null; before?: number | null; per_page?: number } }; answer: (WebhookDelivery)[]; access: "superAdmin" };
   /** Redeliver one of the instance's events, or all failed ones */
   "POST /webhooks/instance/redeliver": { input: { body?: { event_seq?: number | null } }; answer: { count: number }; access: "superAdmin" };
-  /** Make a new secret that signs the instance's events, shown only now; for a day the one before signs too */
+  /** Rotate the signing secret of the instance's events, shown only now; for a day the previous one signs too */
   "POST /webhooks/instance/rotate_secret": { input: {  }; answer: { secret: string }; access: "superAdmin" };
   /** List the allowed custom tags */
   "GET /workers/custom_tags": { input: {  }; answer: (string)[]; access: "user" };
@@ -1168,7 +1168,7 @@ export interface Operations {
   "GET /workers/queue_metrics": { input: {  }; answer: ({ id: string; values: ({ created_at: string; value: number })[] })[]; access: "devops" };
   /** Check whether users of the caller's e-mail domain may be invited automatically */
   "GET /workspaces/allowed_domain_auto_invite": { input: {  }; answer: boolean; access: "user" };
-  /** Create a workspace, for super admins or whom a setting permits; its first admin is the caller or the named owner */
+  /** Create a workspace (super admins, or all users if a setting permits); its first admin is the caller or the named owner */
   "POST /workspaces/create": { input: { body: { id: string; name: string; username?: string | null; owner?: string } }; answer: string; access: "user" };
   /** Delete the workspace with everything in it, permanently */
   "DELETE /workspaces/delete/{workspace}": { input: { workspace: string }; answer: string; access: "superAdmin" };

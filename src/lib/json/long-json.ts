@@ -105,7 +105,7 @@ export async function replaceInLongJson(
 }
 
 /**
- * Splits the text of an array into those of its elements, which may turn out to be no JSON.
+ * Splits the text of an array into those of its elements, which are not validated.
  * @returns undefined if the text is not an array
  * @throws SyntaxError
  */

@@ -121,7 +121,7 @@ export const getOwnUsage = operation({
   path: "/users/usage",
   access: "user",
   summary:
-    "Read this month's executions of the caller outside premium workspaces: one for every second begun",
+    "Read this month's executions of the caller outside premium workspaces: one for every started second",
   responds: responds.json(z.number()),
   // With a license, all workspaces are premium.
   run: async ({ app, caller }) =>

@@ -22,8 +22,7 @@ const requestReset = operation({
   path: "/auth/request_password_reset",
   access: "anyone",
   scope: false,
-  summary:
-    "Mail a link by which a forgotten password is set anew; the answer does not tell whether there is an account",
+  summary: "Mail a link that sets a new password; the response does not reveal whether the account exists",
   body: z.object({ email: z.string().max(320) }),
   responds: responds.json(z.object({ message: z.string() })),
   run: async (ctx, { body }) => {

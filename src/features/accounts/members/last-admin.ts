@@ -52,7 +52,7 @@ export async function requireOtherSuperAdmin(tx: Tx, email: string): Promise<voi
   const admins = await tx.select({ email: users.email }).from(users).where(eq(users.super_admin, true));
   if (admins.length === 1 && admins[0]!.email === email) {
     throw new BadRequest(`${email} is the last super admin of the instance`, {
-      hint: "make somebody else one first",
+      hint: "make somebody else an admin first",
     });
   }
 }

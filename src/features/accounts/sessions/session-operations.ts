@@ -60,7 +60,7 @@ export const logoutByLink = operation({
   scope: false,
   cookie: "ignored",
   summary:
-    "The same by GET, where the token stands in the header or the URL: goes on to `rd`, an address of this instance",
+    "Log out by GET, with the token in the header or the URL, and redirect to `rd`, an address of this instance",
   query: z.object({ rd: z.string().optional() }),
   responds: responds.raw("text/plain", "confirmation, or 307 to `rd`"),
   audit: LOGOUT_AUDIT,

@@ -28,7 +28,7 @@ const beginConnectChat = operation({
   method: "GET",
   path: "/oauth/connect_chat",
   access: "user",
-  summary: "Send a browser to Slack to connect it; `workspace` says to which one, else to the instance",
+  summary: "Redirect a browser to Slack to connect it to the workspace `workspace`, or else to the instance",
   query: z.object({ workspace: optionalField(z.string()) }),
   responds: responds.raw("text/plain", "a redirect"),
   run: async (ctx, { query }) => {

@@ -164,7 +164,7 @@ const archiveWorkspaceDependencies = operation({
   ...removal,
   name: "archiveWorkspaceDependencies",
   path: `${base}/archive/{language}`,
-  summary: "The same as deleting: archived lists are not kept",
+  summary: "Delete a list of packages; archived lists are not kept",
 });
 
 export const workspaceDependencyOperations: Operation[] = [

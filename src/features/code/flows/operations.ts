@@ -166,7 +166,7 @@ export const getFlowDeploymentStatus = operation({
   path: `${base}/deployment_status/p/{path}`,
   access: "member",
   summary:
-    "Say whether the newest version of a flow can run, and which job resolves its scripts' dependencies",
+    "Report whether the newest version of a flow can run, and which job resolves its scripts' dependencies",
   responds: responds.json(
     z.object({ ready: z.boolean(), lock_error_logs: z.string().optional(), job_id: z.string().optional() }),
   ),

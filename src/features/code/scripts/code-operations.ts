@@ -69,8 +69,7 @@ const getTokenedRawScript = operation({
   access: "anyone",
   cookie: "ignored",
   scope: false,
-  summary:
-    "Read the source of the newest version with a token that stands in the URL, for loaders of modules",
+  summary: "Read the source of the newest version with a token in the URL, for module loaders",
   responds: responds.text("the source"),
   run: async (ctx, { workspace, token, path }) => {
     const identity = await resolveToken(ctx.app, token);

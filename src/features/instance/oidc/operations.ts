@@ -48,7 +48,7 @@ export const getIssuerAtRoot = operation({
   scope: false,
   cors: true,
   page: true,
-  summary: "The same at the root of the host",
+  summary: "Metadata of the issuer, at the root of the host",
   responds: responds.raw("application/json", "the issuer's metadata"),
   run: serveDiscovery,
 });

@@ -15,7 +15,7 @@ export const testMetadata = operation({
   access: "superAdmin",
   scope: { domain: "settings", action: "write" },
   summary:
-    "Read the metadata of a SAML identity provider, given as XML or by its URL, and say what is wrong with it",
+    "Read the metadata of a SAML identity provider, given as XML or by its URL, and report errors in it",
   body: z.string({ error: "must be a JSON string: the metadata's XML, or the URL of it" }).min(1),
   responds: responds.text("what the metadata says"),
   audit: { operation: "settings.test_saml_metadata", action_kind: "Execute" },

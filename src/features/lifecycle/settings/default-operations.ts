@@ -176,7 +176,7 @@ export const editInstanceGroups = operation({
   method: "POST",
   path: `${base}/edit_instance_groups`,
   access: "admin",
-  summary: "Store the groups of the instance whose members are to join; nobody joins by it here",
+  summary: "Store which groups of the instance join the workspace, which has no effect here",
   body: z
     .object({ groups: instance_groups.nullable(), roles: instance_groups_roles.nullable() })
     .refine(isShort, LIMIT),
@@ -195,7 +195,7 @@ export const editDataTableConfig = operation({
   method: "POST",
   path: `${base}/edit_datatable_config`,
   access: "admin",
-  summary: "Store the databases of data tables; they are not offered here",
+  summary: "Store the databases of data tables, which have no effect here",
   body: z.object({ settings: datatable.nullable() }).refine(isShort, LIMIT),
   responds: responds.json(z.object({ stranded_references: z.array(z.unknown()) })),
   audit: { operation: "workspaces.edit_datatable_config", action_kind: "Update" },

@@ -13,7 +13,7 @@ export const createWorkspace = operation({
   path: "/workspaces/create",
   access: "user",
   summary:
-    "Create a workspace, for super admins or whom a setting permits; its first admin is the caller or the named owner",
+    "Create a workspace (super admins, or all users if a setting permits); its first admin is the caller or the named owner",
   body: z.object({
     id: z.string(),
     name: z.string(),

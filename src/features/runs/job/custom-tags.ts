@@ -64,7 +64,7 @@ export function throwTagNotAllowed(workspace_id: string, tag: string): never {
 }
 
 /**
- * Requires that a job started without a call may have the tag.
+ * Requires that a job that no request started, such as a step, may have the tag.
  * @param email of the user who started it
  * @throws Forbidden
  */

@@ -24,7 +24,7 @@ const callAgentTools = operation({
   reads: { "application/json": z.union([Message, z.array(Message)]) },
   responds: responds.raw(
     "text/event-stream",
-    "JSON-RPC messages: what a job says on the way, then the answer",
+    "JSON-RPC messages: notifications while the job runs, then the response",
   ),
   audit: { operation: "jobs.run.script", action_kind: "Execute" },
   run: async (ctx) => (await import("./server.ts")).handleMcpRequest(ctx),

@@ -118,7 +118,7 @@ test("schedules and routes are updated; fields that are not given stay", async (
     enabled: true,
   });
   const nothing = await place.svc(["schedule", "update", "u/admin/n"]);
-  expect(nothing).toMatchObject({ code: 2, err: expect.stringContaining("nothing is to be changed") });
+  expect(nothing).toMatchObject({ code: 2, err: expect.stringContaining("no change is given") });
 }, 60_000);
 
 test("a default workspace is chosen; a token logs in, too", async () => {

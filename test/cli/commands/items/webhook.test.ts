@@ -97,7 +97,7 @@ test.each([
   ["a private address", ["create", "http://10.0.0.1/"], 1, "SVC_ALLOWED_TARGETS"],
   ["an unknown endpoint", ["delete", "nothing"], 1, "webhook endpoint nothing"],
   ["types and all types", ["update", "x", "--type", "CreateApp", "--all-types"], 2, "--type and --all-types"],
-  ["no change", ["update", "x"], 2, "nothing is to be changed"],
+  ["no change", ["update", "x"], 2, "no change is given"],
   ["no number", ["redeliver", "x", "y"], 2, "y is not a number of an event"],
 ])("%s is rejected", async (_, args, code, says) => {
   const refused = await webhook(...args);

@@ -56,7 +56,7 @@ describe("on_failure", () => {
     ["from the second on", { on_failure_times: 2 }, [2]],
     ["exactly the second", { on_failure_times: 2, on_failure_exact: true }, [2]],
     ["exactly the first", { on_failure_times: 1, on_failure_exact: true }, [1, 1]],
-  ])("is started after %s in a row", async (_, more, heard) => {
+  ])("consecutive failures that start it: %s", async (_, more, heard) => {
     const made = await createSchedule({ ...FAILED, ...more });
     await runOutcomes(made, "fail", "fail", "well", "fail");
     expect(await awaitHandlerTimes(made, "failed", "failed_times")).toEqual(heard);

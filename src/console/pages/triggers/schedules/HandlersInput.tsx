@@ -2,7 +2,7 @@ import { Autocomplete, Checkbox, Fieldset, Group, NumberInput, Stack, Text } fro
 import { useHandlerChoices } from "../../../parts/form/handler-choices.ts";
 import type { ScheduleFields } from "./queries.ts";
 
-/** Form value: what starts after runs of a schedule. */
+/** Handlers of a schedule, as edited in the form. */
 export type Handlers = Pick<
   ScheduleFields,
   | "on_failure"

@@ -28,7 +28,7 @@ export const addUser = operation({
   path: `${base}/add_user`,
   access: "admin",
   summary:
-    "Make somebody a member, or invite who has an account where no super admin asks; it need not exist yet",
+    "Add a user, whose account may not exist yet; existing accounts are invited, unless a super admin adds them",
   body: Invite.extend({ username: optionalField(z.string()) }),
   responds: text,
   audit: { operation: "users.add_to_workspace", action_kind: "Create" },

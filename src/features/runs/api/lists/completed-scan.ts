@@ -19,7 +19,7 @@ import {
   scanInSlices,
 } from "./job-scan.ts";
 
-/** `sets` and similar fields do not apply: the completion times select the jobs. */
+/** A query that selects jobs by their completion times, so it has none of the fields that select them otherwise. */
 export interface CompletedQuery extends Required<Pick<JobQuery, "base" | "filters">> {
   from: Date;
   /** Aborted if the caller disconnects: the scan then ends early. */

@@ -29,7 +29,7 @@ const rotateInstanceWebhookSecret = operation({
   path: `${base}/rotate_secret`,
   access: "superAdmin",
   summary:
-    "Make a new secret that signs the instance's events, shown only now; for a day the one before signs too",
+    "Rotate the signing secret of the instance's events, shown only now; for a day the previous one signs too",
   responds: responds.json(z.object({ secret: z.string() }), "the new secret"),
   audit: { operation: "webhooks.rotate_secret", action_kind: "Update" },
   run: async (ctx) => {
