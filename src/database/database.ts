@@ -163,7 +163,7 @@ export interface Database {
    */
   readBarrier(): Promise<void> | undefined;
   /**
-   * Returns some free pages to the file system; PostgreSQL does so by itself.
+   * Returns some free pages to the file system; PostgreSQL does so automatically.
    * @returns whether more can be returned
    */
   shrink(): Promise<boolean>;

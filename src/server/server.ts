@@ -23,7 +23,7 @@ export interface RunningServer extends RunningApp {
   broken: Promise<Error>;
 }
 
-/** Socket file in the data directory, mode 0600: whoever can open it is the local admin. */
+/** Socket file in the data directory, mode 0600: anyone who can open it is the local admin. */
 export const SOCKET_NAME = "svc.sock";
 
 /** Time that requests in progress get at shutdown; streams would never end. */

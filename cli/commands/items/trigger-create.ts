@@ -105,7 +105,7 @@ function createHttpBody(route_path: string, path: string, options: HttpOptions) 
   if (asked.length !== 1)
     throw createUsageError(
       "who may call the route: give one of --public, --caller-token, --api-key and --basic",
-      "--public lets anybody run it, with the rights of whoever made the route",
+      "--public lets anybody run it, with the rights of the user who made the route",
     );
   const s3 = options.website ?? options.files;
   return {

@@ -23,7 +23,7 @@ const keygen = createCommand("keygen", "create the key pair that signs and verif
     "after",
     `${formatExamples("svc license keygen", "SVC_LICENSE_PUBLIC_KEY=<public key> svc serve")}
 
-Keep the private key with whoever issues licenses. Instances trust the public
+Keep the private key with the issuer of licenses. Instances trust the public
 key in SVC_LICENSE_PUBLIC_KEY, or in the setting license_public_key.`,
   )
   .action(async ({ out = PRIVATE_KEY_FILE, json }: { out?: string; json?: boolean }) => {

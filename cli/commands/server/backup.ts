@@ -31,7 +31,7 @@ export function formatProgress({ at, rows, files }: BackupProgress): string {
 
 export default createCommand("backup", "write all data to one file, also while the server runs", "directory")
   .argument("<file>", "the backup to write; only you can read it")
-  .option("--with-key", "include the instance key: whoever has the file can then read all secrets")
+  .option("--with-key", "include the instance key: anyone who has the file can then read all secrets")
   .option("--force", "replace an existing file")
   .addHelpText(
     "after",

@@ -1,4 +1,4 @@
-/** The two forms of `settings.yaml`: each setting by itself, or some of them grouped, as newer clients write them. */
+/** The two forms of `settings.yaml`: each setting separately, or some of them grouped, as newer clients write them. */
 import type { Fields } from "./items.ts";
 
 const isObject = (value: unknown): value is Fields =>

@@ -23,7 +23,7 @@ export const memberQuery = (workspace: string) =>
     staleTime: 60_000,
   });
 
-/** Removes a workspace that the user has left from their list, which is read anew only later. */
+/** Removes a workspace that the user has left from their list, which is reloaded only later. */
 export function removeMyWorkspace(workspace: string): void {
   queryClient.setQueryData(
     myWorkspacesQuery.queryKey,

@@ -1,4 +1,4 @@
-/** Users for whom a page is made; everybody else is told so in its place. */
+/** Users for whom a page is made; other users see a notice instead. */
 import type { May } from "../api/session.ts";
 
 export interface Audience {

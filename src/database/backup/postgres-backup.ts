@@ -20,7 +20,7 @@ interface Column {
   counts: boolean;
 }
 
-/** Not backed up: the live workers, and the full-text index of jobs, which is filled anew. */
+/** Not backed up: the live workers, and the full-text index of jobs, which is filled again. */
 const EPHEMERAL_TABLES = ["workers", "job_search", "job_search_progress"];
 
 /** Tables ever created by a migration; the database may hold other applications' tables. */

@@ -12,7 +12,7 @@ import type { RestoreTarget, Snapshot } from "./snapshot.ts";
 
 /**
  * All tables but SQLite's own, the migrations (listed in the header), the live workers and the full-text index of jobs,
- * which is filled anew.
+ * which is filled again.
  */
 const LIST_TABLES_SQL =
   "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name <> 'svc_migrations' AND name <> 'workers' AND name NOT LIKE 'job@_search%' ESCAPE '@' ORDER BY name";

@@ -8,7 +8,7 @@ import { getMonthOf, type IdRange, isInRange, type JobTable, type Month } from "
 
 /** Months that have a partition before they begin. */
 const MONTHS_AHEAD = 2;
-/** How long adding or dropping a partition waits for the tables: whoever needs them meanwhile waits as long. */
+/** How long adding or dropping a partition waits for the tables: others that need them wait as long. */
 const LOCK_TIMEOUT_MS = 250;
 
 export const partitionName = ({ table }: JobTable, month: Pick<Month, "name">) => `${table}_${month.name}`;

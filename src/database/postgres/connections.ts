@@ -109,7 +109,7 @@ export function openConnections(options: Options): Connections {
     listener.subscription = await client.listen(listener.name, listener.hear, listener.ready);
   }
 
-  /** Retries until subscribed and never rejects. Once connected, the client resubscribes by itself. */
+  /** Retries until subscribed and never rejects. Once connected, the client resubscribes automatically. */
   async function subscribeAgain(listener: Listener): Promise<void> {
     const pool = client;
     const isWanted = () => !closed && pool === client && listeners.has(listener);

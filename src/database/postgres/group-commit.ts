@@ -3,7 +3,7 @@
  * statement runs once for the rows of all writes; writes that arrive during a commit join the next group. A write
  * resolves after the commit.
  *
- * A group is atomic. If it fails, it is split in halves until the failing write is alone, which then runs by itself.
+ * A group is atomic. If it fails, it is split in halves until the failing write is alone, which then runs separately.
  *
  * A write takes part if it consists of statements declared by `prepareBatchedStatement`. Both commits of a synchronous webhook
  * do: the submission of its job and its completion.
@@ -32,7 +32,7 @@ interface PendingRequest extends BatchRequest {
 
 const MAX_WRITES = 256;
 
-/** Lock timeout of a group; the write that waits longer for a row then runs by itself. */
+/** Lock timeout of a group; the write that waits longer for a row then runs separately. */
 const LOCK_TIMEOUT_MS = 250;
 
 const sharedLockSql = (parameter: string) =>

@@ -1,7 +1,7 @@
 /**
  * Flushes the write-ahead log to disk. On a fast disk a flush for few writes runs on the event loop, because switching to
  * another thread and back costs more processor time than the rest of their commit. On a slow disk, and for many writes,
- * it runs on another thread, so that the event loop goes on meanwhile.
+ * it runs on another thread, so that the event loop is not blocked.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 

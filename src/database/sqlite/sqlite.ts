@@ -55,7 +55,7 @@ const MANY_WRITES = 16;
 /** Delay of the flush after a lazy write, if no other write causes one. */
 const LAZY_FLUSH_MS = 50;
 
-/** Log pages after which a commit checkpoints by itself, if the thread that does it lags far behind. */
+/** Log pages after which a commit runs the checkpoint itself, because the checkpoint thread lags far behind. */
 const LAST_RESORT_PAGES = 200_000;
 
 /** Page caches. New rows are adjacent in the table and its indexes, so that writing touches few pages. */

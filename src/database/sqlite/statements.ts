@@ -65,7 +65,7 @@ function keepQueries(connection: SqliteFile): SqliteFile {
   return { prepare, exec: (text: string) => connection.exec(text) } as unknown as SqliteFile;
 }
 
-/** Reads and declared statements on one connection. */
+/** Creates the reader of one connection, which runs queries and declared statements. */
 export function createReader(connection: SqliteFile): Reader {
   const queries = drizzle({ client: keepQueries(connection) });
   const compiled = new Map<object, (values: Values) => unknown>();

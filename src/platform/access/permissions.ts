@@ -137,7 +137,7 @@ export function requireManageAccess(member: Member, path: string, action: string
   throw new Forbidden(`${member.username} may not ${action} ${path}: that is for its owners and admins`);
 }
 
-/** The item exists but cannot run now: it is archived or not ready. Only callers who may read it are told why. */
+/** The item exists but cannot run now: it is archived or not ready. Only callers who may read it get the reason. */
 export class NotRunnable extends BadRequest {
   readonly item: { path: string; extra_perms: Permissions };
   constructor(message: string, item: NotRunnable["item"]) {

@@ -54,7 +54,7 @@ export interface Settings extends Service {
   put(tx: Tx, key: string, value: unknown, by: string): Promise<void>;
 }
 
-/** Author of settings that the server creates by itself. */
+/** Author of settings that the server creates itself. */
 const SERVER_AUTHOR = "svc";
 
 /** The parts of the app that the settings use. */

@@ -51,7 +51,7 @@ async function listRuns(
   const reached = response.headers.get(SEARCHED_UNTIL_HEADER);
   if (reached) return { rows, ...beyond(reached) };
   if (rows.length < PAGE_SIZE) return { rows };
-  // Thousands of iterations may have one creation time: a page of such runs goes on in the same place.
+  // Thousands of iterations may have one creation time: a page of such runs continues at the same time.
   const before = rows.at(-1)!.created_at;
   const same = rows.filter(({ created_at }) => created_at === before).length;
   const earlier = before === place.before ? (page - 1) * PAGE_SIZE : 0;

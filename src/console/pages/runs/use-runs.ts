@@ -28,7 +28,7 @@ export function useRuns(workspace: string, filters: Filters, still: boolean) {
   const first = useQuery({ ...newestRunsQuery(workspace, filters), ...usePolling(POLL_INTERVAL_MS, still) });
   const [earlier, setEarlier] = useState<Page>();
   const [loading, setLoading] = useState(false);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another list starts again
   useEffect(() => setEarlier(undefined), [key, workspace]);
   const shown = useMemo((): Page => {
     const fresh = first.data ?? { rows: [] };

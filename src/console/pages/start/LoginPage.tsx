@@ -20,7 +20,7 @@ export function LoginPage() {
       <SignIn done={() => go(then, { replace: true })} />
       <Text c="dimmed" fz="xs">
         On a new server, open the setup link that <code>svc serve</code> printed when it started. Admins can
-        set another password for whoever forgot theirs.
+        set another password for users who forgot theirs.
       </Text>
     </StartCard>
   );

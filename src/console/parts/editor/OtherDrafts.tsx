@@ -22,6 +22,6 @@ export const OtherDrafts = ({ drafts, review }: Props) =>
           )}
         </div>
       ))}
-      Drafts are separate: yours is not affected. Whoever deploys second is shown the changes of the first.
+      Drafts are separate: yours is not affected. The user who deploys second sees the changes of the first.
     </Alert>
   );

@@ -25,7 +25,7 @@ export interface StepBody {
   path: StepPath;
   label: string;
   nodes: StepNode[];
-  /** The flow goes on when it fails. */
+  /** The flow continues if it fails. */
   skipsFailures: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Body {
   /** Path from the step. */
   path: StepPath;
   label: string;
-  /** The flow goes on when it fails. */
+  /** The flow continues if it fails. */
   skipsFailures?: boolean;
 }
 

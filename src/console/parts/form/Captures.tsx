@@ -10,7 +10,7 @@ import { linkTo, type RunnableKind } from "../navigation/places.ts";
 import { ResultPanel } from "../runs/result/ResultPanel.tsx";
 import { passArguments } from "./history-state/handover.ts";
 
-/** Interval at which the server is told that the user is still watching. */
+/** Interval at which the server is notified that the user is still watching. */
 const PING_MS = 10_000;
 const POLL_MS = 1_500;
 

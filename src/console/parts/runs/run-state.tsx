@@ -35,12 +35,12 @@ export const STATES: Record<RunState, { word: string; tone: Tone; Icon: typeof I
 };
 
 /** Fields that determine the status. */
-export type Stated = Pick<
+export type StateFields = Pick<
   Job,
   "type" | "canceled" | "success" | "is_skipped" | "running" | "suspend" | "scheduled_for"
 >;
 
-export function getRunState(job: Stated): RunState {
+export function getRunState(job: StateFields): RunState {
   if (job.type === "CompletedJob") {
     if (job.canceled) return "cancelled";
     if (job.is_skipped) return "skipped";
@@ -53,7 +53,7 @@ export function getRunState(job: Stated): RunState {
     : "waiting";
 }
 
-export function State({ job }: { job: Stated }) {
+export function State({ job }: { job: StateFields }) {
   const { word, tone, Icon } = STATES[getRunState(job)];
   return (
     <span className="state" data-tone={tone}>

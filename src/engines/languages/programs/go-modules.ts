@@ -52,7 +52,7 @@ export function createGoBuild(
         [`${FOLDER}/names.go`]: toNames(parameters),
       };
     },
-    // Other flags of the compiler would compile the standard library anew.
+    // Other flags of the compiler would compile the standard library again.
     command: (go) => ["/bin/sh", "-c", inFolder("build -mod=mod '-ldflags=-s -w' -o ../program ."), go],
   };
 }

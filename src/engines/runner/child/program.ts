@@ -22,7 +22,7 @@ import { toJson } from "./wrappers/to-json.ts";
 /** Time that an orphan waits for the watchdog before it exits by itself. */
 const ORPHAN_TIMEOUT_MS = 5_000;
 
-/** A process that is replaced by Python or a tool is told so before this delay has passed. */
+/** A process that is replaced by Python or a tool is notified before this delay has passed. */
 const PATCH_DELAY_MS = 20;
 
 /** After a result longer than this, prefetched runs do not start. */

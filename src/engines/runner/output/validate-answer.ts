@@ -57,7 +57,7 @@ export function findAnswerFault(message: Done, max_result: number): string | und
   return undefined;
 }
 
-/** Whether a child has sent a number of things. */
+/** Whether a value from a child is a count: a non-negative integer. */
 export function isCount(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) >= 0;
 }

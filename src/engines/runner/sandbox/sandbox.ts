@@ -47,7 +47,7 @@ export interface Sandbox {
   commandFor(folders: ChildFolders, program: string[], user?: ChildUser): string[];
 }
 
-/** From this version on, Landlock confines signals by itself. */
+/** From this version on, Landlock itself restricts signals. */
 const SIGNAL_SCOPE_VERSION = 6;
 
 /** RLIMIT_… numbers, equal on all supported processors. */

@@ -27,7 +27,7 @@ const NON_ITEM_ACLS: Record<string, AclAccess> = {
   },
 };
 
-/** Returns the acl access of an item kind: whoever may write an item may change its acl. */
+/** Returns the acl access of an item kind: users who may write an item may change its acl. */
 function createItemAcl(items: ItemKind): AclAccess {
   const { kind } = items;
   const readable = (ctx: WorkspaceContext, path: string, entries: Permissions | undefined): Permissions => {

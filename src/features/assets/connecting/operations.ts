@@ -145,7 +145,7 @@ const connectPage = operation({
       });
       if (workspace === undefined || path === undefined) {
         throw new BadRequest(
-          "the connection was started without `workspace` and `path`: whoever started it must finish it at /api/oauth/connect_callback",
+          "the connection was started without `workspace` and `path`: the user who started it must finish it at /api/oauth/connect_callback",
         );
       }
       const message = `Connect this account of ${client_name} to workspace ${workspace}, as ${path}?`;

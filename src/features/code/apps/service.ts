@@ -92,7 +92,7 @@ export async function updateApp(
         path,
         version: deploys ? await insertVersion(ctx, tx, app.id, body) : app.version,
         summary: body.summary ?? app.summary,
-        // New content runs with the rights of whoever deployed it, not of the earlier deployer.
+        // New content runs with the rights of the user who deployed it, not of the earlier deployer.
         policy: body.policy || deploys ? setPublisher(ctx, body.policy ?? app.policy) : app.policy,
         custom_path: custom_path === undefined ? app.custom_path : custom_path,
         draft_only: app.draft_only && !deploys,

@@ -44,7 +44,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
     await requireValidParent(ctx, tx, { previous: newest, live }, body, path);
     if (live?.draft_only) await deleteVersionRow(tx, live);
     const previous = live?.draft_only ? await findLatestScript(tx, workspace_id, path) : newest;
-    // A lock that cannot be used is resolved anew, but returned unchanged in the archive.
+    // A lock that cannot be used is resolved again, but returned unchanged in the archive.
     const extra = lock === undefined && body.lock ? { ...body.extra, lock: body.lock } : body.extra;
     const row = createScriptRow(app, ctx, { ...body, path, lock, extra }, read, previous);
     if (live) row.extra_perms = live.extra_perms;

@@ -74,7 +74,7 @@ function requireDeleteRight({ caller: { member } }: WorkspaceContext, script: Sc
   else if (draft_only) requireManageAccess(member, path, "delete");
   else if (!member.is_admin) {
     throw new Forbidden("deleting a script needs an admin of the workspace", {
-      hint: "whoever owns it may archive it: POST scripts/archive/p/<path>",
+      hint: "its owners may archive it: POST scripts/archive/p/<path>",
     });
   }
 }

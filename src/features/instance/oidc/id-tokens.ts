@@ -105,7 +105,7 @@ async function getCallingJob(ctx: WorkspaceContext): Promise<Job> {
 }
 
 /**
- * Returns the claims of a job. They contain nothing that whoever started the job can choose freely, such as the path of
+ * Returns the claims of a job. They contain nothing that the job's caller can choose freely, such as the path of
  * a preview or the label of a token. Claims that do not apply are empty texts, so that policies can require that.
  */
 async function createClaims(app: App, job: Job) {

@@ -36,7 +36,7 @@ async function listSettingsEntries(ctx: WorkspaceContext, options: ArchiveOption
   return [{ name: "settings.json", content: JSON.stringify(fields, null, 2) }];
 }
 
-/** The error handler and the automatic invitations, each setting by itself. */
+/** The error handler and the automatic invitations, each setting separately. */
 const toFlatFields = (settings: WorkspaceSettingValues) => ({
   auto_invite_enabled: settings.auto_invite_domain !== undefined,
   auto_invite_as: settings.auto_invite_operator ? "operator" : "developer",

@@ -141,6 +141,6 @@ export function requireCanAnswer(caller: Caller, asked: ApprovalRequest, state =
   // Otherwise the script of a user who started the flow could answer in another user's name.
   if (identity?.token?.job) throw new Forbidden("only users may answer this approval, not jobs");
   if (identity?.email === (started_by ?? email)) {
-    throw new Forbidden("whoever started the flow may not approve it: self-approval is disabled");
+    throw new Forbidden("the user who started the flow may not approve it: self-approval is disabled");
   }
 }

@@ -27,7 +27,7 @@ const CANCEL_BATCH_SIZE = 50;
 export type CancelContext = Pick<Context, "app" | "username" | "write">;
 
 /**
- * Returns the job if the caller may see it: the user or group it runs as, an admin, or whoever may read its path,
+ * Returns the job if the caller may see it: the user or group it runs as, an admin, or a user who may read its path,
  * unless the job is invisible to owners.
  * @throws NotFound; BadRequest if an anonymous caller asks for a user's job
  */
@@ -267,7 +267,7 @@ async function cancelUnfinishedJob(
         ),
       )
       .returning({ id: jobs.id });
-    // Even if it has completed by itself: the jobs canceled before may have been next in line for its key.
+    // Even if it has completed in the meantime: the jobs canceled before may have been next in line for its key.
     if (job.concurrency_key !== null && !isFollowed) {
       await rescheduleBlockedJobs(tx, job, now);
       tx.afterCommit(app.queue.wake);

@@ -33,8 +33,8 @@ export function canChangeJob(caller: Caller, job: JobRights): boolean {
 /** Names the users for whom `canChangeJob` holds. */
 export function describeChangers({ script_path }: Pick<Job, "script_path">): string {
   return script_path === null
-    ? "whoever runs it and admins"
-    : `whoever runs it, owners of ${script_path} and admins`;
+    ? "the user who runs it, and admins"
+    : `the user who runs it, owners of ${script_path}, and admins`;
 }
 
 function hasRight(

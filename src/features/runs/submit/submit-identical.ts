@@ -29,7 +29,7 @@ export async function submitIdenticalJobs(
   count: number,
 ): Promise<string[]> {
   if (submission.flow || submission.delete_after_use) {
-    // Flows and jobs with `delete_after_use` start differently, so each is submitted by itself.
+    // Flows and jobs with `delete_after_use` start differently, so each is submitted separately.
     return processInBatches(Array.from({ length: count }), (some) =>
       Promise.all(some.map(async () => (await submitJob(ctx, submission, {})).id)),
     );

@@ -1,6 +1,6 @@
 /**
  * Signed licenses: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), so a server verifies them offline. No vendor key is
- * built in: whoever issues licenses creates a key pair (`svc license keygen`), keeps the private key and configures
+ * built in: the issuer of licenses creates a key pair (`svc license keygen`), keeps the private key and configures
  * instances to trust the public one.
  */
 import { z } from "zod";

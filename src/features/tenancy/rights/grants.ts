@@ -1,6 +1,6 @@
 /**
  * Grants to users and groups. A grantee is written `u/<user>` or `g/<group>`. Its grants are renamed or revoked with it:
- * whoever gets the same name later must not inherit them.
+ * a later owner of the same name must not inherit them.
  */
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";

@@ -156,7 +156,7 @@ test("a user who may only read a flow sees what its run waits for, and who may a
     await using seen = await visitAs(who);
     const { page } = seen;
     await seen.open(`w/acme/runs/${waiting}`);
-    await page.getByText("You cannot approve: only whoever runs it").waitFor();
+    await page.getByText("You cannot approve: only the user who runs it").waitFor();
     expect(await page.getByRole("button", { name: /^(Approve|Reject)/ }).count()).toBe(0);
     expect(seen.wrongs).toEqual([]);
   }

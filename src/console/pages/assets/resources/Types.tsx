@@ -15,7 +15,7 @@ import { resourceTypesQuery } from "./queries.ts";
 const listFields = (schema: unknown) =>
   Object.keys((schema as { properties?: Record<string, unknown> } | null)?.properties ?? {});
 
-/** Returns a check for the right to change a type: of whoever created it, and admins. */
+/** Returns a check for the right to change a type, which its creator and admins have. */
 function useMayChangeType(workspace: string): (type: ResourceType) => boolean {
   const isSuperAdmin = useQuery(whoamiQuery).data?.super_admin;
   const member = useQuery(memberQuery(workspace)).data;

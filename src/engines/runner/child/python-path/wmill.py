@@ -648,12 +648,12 @@ def get_shared_state_pickle(path: str = "state.pickle") -> Any:
 
 
 def append_to_result_stream(text: str) -> None:
-    """Hands a piece of text to whoever follows the job's result."""
+    """Sends a chunk of text to clients that follow the job's result."""
     print("WM_STREAM: " + text.replace("\n", "\\n"), flush=True)
 
 
 def stream_result(stream: Iterable[Union[str, bytes]]) -> None:
-    """Hands all pieces of a stream on as they come."""
+    """Forwards the chunks of a stream as they arrive."""
     for piece in stream:
         append_to_result_stream(piece.decode() if isinstance(piece, bytes) else str(piece))
 

@@ -76,7 +76,7 @@ export async function stopOrphans(app: App, tx: Tx, ids: readonly string[]): Pro
 }
 
 function listUnfinishedChildren(tx: Tx, parents: string[], limit: number): Promise<StoppableJob[]> {
-  // A leaf that was asked to stop ends by itself.
+  // A leaf that was asked to stop ends on its own.
   const isLeft = or(
     inArray(jobs.kind, [...FRAME_KINDS]),
     eq(jobs.state, "queued"),
