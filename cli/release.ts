@@ -5,6 +5,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
+import { removeTrailingSlashes } from "../src/lib/text/slashes.ts";
 import { VERSION } from "../src/lib/version.ts";
 import { buildDebianPackage, DEBIAN_MACHINES } from "./release/debian.ts";
 import { formatFormula, type ReleaseFile } from "./release/formula.ts";
@@ -51,7 +52,7 @@ async function release({ target, outdir: given, url }: ReleaseOptions): Promise<
     if (existsSync(executable))
       await buildDebianPackage({ version: VERSION, machine, executable, license, outdir });
   }
-  const folder = url.replace(/\/+$/, "");
+  const folder = removeTrailingSlashes(url);
   const files = await Promise.all(executables.map((name) => describeFile(outdir, name)));
   writeFileSync(join(outdir, "svc.rb"), formatFormula(VERSION, folder, files));
   writeFileSync(

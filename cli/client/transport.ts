@@ -4,6 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { removeTrailingSlashes } from "../../src/lib/text/slashes.ts";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { ACT_AS_HEADER } from "../../src/platform/http/act-as.ts";
@@ -83,7 +84,7 @@ function actAsAdmin(data_dir: string, send: Send): Send {
 
 /** Normalises a server's URL: without a trailing slash and `/api`. */
 export function normaliseServerUrl(url: string): string {
-  return url.replace(/\/+$/, "").replace(/\/api$/, "");
+  return removeTrailingSlashes(url).replace(/\/api$/, "");
 }
 
 function createNetworkSend(url: string, token: string | undefined): Send {

@@ -1,6 +1,7 @@
 /** Options and output that `svc pull` and `svc push` share. */
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
+import { removeTrailingSlashes } from "../../src/lib/text/slashes.ts";
 import { createWorkspaceCommand, resolveConnection, type WorkspaceOptions } from "../program/command.ts";
 import { CliError } from "../terminal/text/failure.ts";
 import { printJson, printNote } from "../terminal/text/output.ts";
@@ -43,7 +44,7 @@ export const createSelection = ({ secrets, settings, skip, only }: SyncOptions):
   secrets: secrets ?? "none",
   settings: settings ?? false,
   skip: skip ?? [],
-  only: (only ?? []).map((path) => path.replace(/\/+$/, "")),
+  only: (only ?? []).map(removeTrailingSlashes),
 });
 
 /** Reads the folder that is to be synchronised with a workspace. */

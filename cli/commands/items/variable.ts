@@ -7,6 +7,7 @@ import {
   updateVariable,
 } from "../../../src/features/assets/variables/operations.ts";
 import { parsePath } from "../../../src/lib/text/paths.ts";
+import { removeTrailingSlashes } from "../../../src/lib/text/slashes.ts";
 import { parseDotenv } from "../../client/dotenv.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import {
@@ -185,7 +186,7 @@ const importFile = createWorkspaceCommand(
   .action(async (file: string, options: ImportOptions) => {
     const settings = parseDotenv(await readText(file));
     if (settings.length === 0) throw createUsageError(`there is no NAME=value in ${file}`);
-    const folder = options.to.replace(/\/+$/, "");
+    const folder = removeTrailingSlashes(options.to);
     const changes = settings.map(({ name, value }) => ({
       path: toPath(folder, name),
       value,

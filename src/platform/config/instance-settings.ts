@@ -3,6 +3,7 @@
  * stored as given, for clients that know them.
  */
 import { z } from "zod";
+import { removeTrailingSlashes } from "../../lib/text/slashes.ts";
 import type { Config, ConfigName } from "./config.ts";
 import {
   ChatConnection,
@@ -45,9 +46,7 @@ const textSetting = (meaning: string, allowed = "a text") =>
 const secretSetting = (meaning: string, allowed?: string) =>
   ({ ...textSetting(meaning, allowed), secret: true }) as const;
 
-const httpUrl = z
-  .url({ protocol: /^https?$/, error: "is not a URL" })
-  .transform((url) => url.replace(/\/+$/, ""));
+const httpUrl = z.url({ protocol: /^https?$/, error: "is not a URL" }).transform(removeTrailingSlashes);
 
 export const INSTANCE_SETTINGS = {
   base_url: {

@@ -60,6 +60,7 @@ async function requireValidSyntax(content: string): Promise<void> {
   const [message, code] = await Promise.all([child.stderr.text(), child.exited]);
   if (code === 0) return;
   const first = message.split("\n")[0] ?? "";
-  const found = /line (\d+): (.*)$/.exec(first);
-  throw new SyntaxFault(Number(found?.[1] ?? 1), 1, found?.[2] ?? first);
+  const found = /line (\d+): /.exec(first);
+  if (!found) throw new SyntaxFault(1, 1, first);
+  throw new SyntaxFault(Number(found[1]), 1, first.slice(found.index + found[0].length));
 }

@@ -9,9 +9,10 @@ import {
 } from "../types.ts";
 
 const API = /^\s*#\s*api\s+(\S+)\s*$/;
-const OPERATION = /\b(?:query|mutation|subscription)\b\s*\w*\s*\(/;
+const OPERATION = /\b(?:query|mutation|subscription)\b\s*(?:\w+\s*)?\(/;
+/** A variable with its type, which may be surrounded by spaces, and its default. */
 const VARIABLE =
-  /\$(\w+)\s*:\s*([\w[\]!\s]+?)\s*(?:=\s*("(?:[^"\\]|\\.)*"|\[[^\]]*\]|[^\s,$]+))?\s*(?=[,$]|$)/g;
+  /\$(\w+)\s*:([\w[\]!\s]+)(?:=\s*("(?:[^"\\]|\\.)*"|\[(?:[^\]"$]|"(?:[^"\\]|\\.)*")*\]|[^\s,$]+)\s*)?(?=[,$]|$)/g;
 
 /**
  * Analyses a GraphQL script: its arguments are the operation's variables (GraphQL §2.10) and the resource with the
@@ -36,7 +37,7 @@ export function analyseGraphql(content: string): ScriptAnalysis {
 
 /** Replaces comments by spaces, so that positions stay the same. */
 function blankComments(content: string): string {
-  return content.replace(/"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*/g, (found) =>
+  return content.replace(/"""[\s\S]*?(?:"""|$)|"(?:[^"\\\n]|\\.)*"?|#[^\n]*/g, (found) =>
     found.startsWith("#") ? " ".repeat(found.length) : found,
   );
 }

@@ -7,7 +7,7 @@ const DEFAULT_SOURCE = 'source "https://rubygems.org"';
 const BUNDLED_WITH = /^BUNDLED WITH\n.*\n?/m;
 
 /** Matches the first line of the block. */
-const BLOCK = /^([ \t]*)gemfile\b.*\bdo[ \t]*(?:#.*)?$/;
+const BLOCK = /^([ \t]*)gemfile\b.*\bdo[ \t]*(?:#[^\n]*)?$/;
 
 /** Returns the lines of a script's block `gemfile`, without comments; undefined if there is none. */
 export function readGemfileBlock(content: string): string | undefined {

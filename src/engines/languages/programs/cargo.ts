@@ -60,7 +60,7 @@ export function createCargoBuild(findPackages: (content: string) => string[], ma
       const files: Record<string, string> = {
         "Cargo.toml": this.toManifest(content),
         "src/inner.rs": content
-          .replace(/^#\[tokio::main[^\n]*\]\s*?(?=\n)/m, "")
+          .replace(/^#\[tokio::main[^\r\n]*\]\s*?(?=\n)/m, "")
           .replace(main, "pub $1fn main"),
         "src/call.rs": main.exec(content)?.[1]
           ? `tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(${call})`
@@ -141,24 +141,29 @@ const toTable = (value: unknown): Dependencies =>
 const headOf = (edition: string) =>
   `[package]\nname = "program"\nversion = "0.0.0"\nedition = ${JSON.stringify(edition)}\n\n[profile.release]\nstrip = true\n`;
 
-/** Matches the manifest in the comments at a script's head. */
-const MANIFEST = /^[ \t]*(?:\/\/!|\*)?[ \t]*```cargo[ \t]*\n([\s\S]*?)```/m;
+/** Matches the line before the manifest in the comments at a script's head. */
+const MANIFEST_START = /^[ \t]*(?:(?:\/\/!|\*)[ \t]*)?```cargo[ \t]*\n/m;
 
-function manifestText(content: string): string {
-  return (MANIFEST.exec(content)?.[1] ?? "").replace(/^[ \t]*(?:\/\/!|\*)?[ \t]?/gm, "");
+/** Returns the manifest in the comments at a script's head, without their marks; empty if there is none. */
+export function readManifestText(content: string): string {
+  const start = MANIFEST_START.exec(content);
+  if (!start) return "";
+  const from = start.index + start[0].length;
+  const end = content.indexOf("```", from);
+  return end < 0 ? "" : content.slice(from, end).replace(/^[ \t]*(?:\/\/!|\*)?[ \t]?/gm, "");
 }
 
 /** Returns the script's manifest; undefined if it is no TOML. */
 function readManifest(content: string): Dependencies | undefined {
   try {
-    return Bun.TOML.parse(manifestText(content)) as Dependencies;
+    return Bun.TOML.parse(readManifestText(content)) as Dependencies;
   } catch {
     return undefined;
   }
 }
 
 /** Leaves a manifest that is no TOML to Cargo, which says what is wrong with it. */
-const rawManifest = (content: string) => `${headOf("2021")}\n${manifestText(content)}`;
+const rawManifest = (content: string) => `${headOf("2021")}\n${readManifestText(content)}`;
 
 /** Adds what an async `main` needs. */
 function withRuntime(stated: unknown): Dependencies {

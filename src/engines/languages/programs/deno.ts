@@ -31,6 +31,6 @@ export const denoAdapter: ProgramAdapter = {
 /** Whether code names the global object of Deno, outside of comments and texts. */
 export function usesDeno(content: string): boolean {
   if (!/\bDeno\b/.test(content)) return false;
-  const code = blankComments(content, RULES).replace(/"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g, '""');
+  const code = blankComments(content, RULES).replace(/"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?/g, '""');
   return /(?<![\w$.])Deno\s*(?:[.[]|\?\.)/.test(code);
 }

@@ -38,7 +38,7 @@ export const phpAdapter: ProgramAdapter = {
   },
   parse(content) {
     const source = blankComments(content, RULES);
-    const main = /^\s*function\s+main\s*\(/m.exec(source);
+    const main = /^[ \t]*function\s+main\s*\(/m.exec(source);
     const list = main && readBracket(source, main.index + main[0].length - 1, RULES);
     return typeof list === "string" ? splitList(list, RULES).flatMap(parseParameter) : undefined;
   },

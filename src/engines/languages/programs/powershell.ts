@@ -18,13 +18,13 @@ export const powershellAdapter: ProgramAdapter = {
   locate: ["-NoProfile", "-Command", "(Get-Process -Id $PID).Path; $PSHOME"],
   parse(content) {
     const source = blankComments(content, RULES);
-    const block = /^\s*param\s*\(/im.exec(source);
+    const block = /^[ \t]*param\s*\(/im.exec(source);
     const list = block && readBracket(source, block.index + block[0].length - 1, RULES);
     return splitList(list ?? "", RULES).flatMap(parseParameter);
   },
   findPackages(content) {
     const source = blankComments(content, RULES);
-    return [...source.matchAll(/^\s*Import-Module\s+(?:-Name\s+)?([\w.-]+)/gim)]
+    return [...source.matchAll(/^[ \t]*Import-Module\s+(?:-Name\s+)?([\w.-]+)/gim)]
       .map(([, name]) => name!)
       .filter((name) => !name.startsWith("Microsoft.PowerShell."));
   },

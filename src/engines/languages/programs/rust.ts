@@ -1,5 +1,5 @@
 import type { ParameterSchema } from "../types.ts";
-import { createCargoBuild } from "./cargo.ts";
+import { createCargoBuild, readManifestText } from "./cargo.ts";
 import { blankComments, type LexicalRules, readBracket, splitList } from "./source-text.ts";
 import type { ProgramAdapter } from "./types.ts";
 
@@ -64,18 +64,30 @@ export const rustAdapter: ProgramAdapter = {
 
 /** Lists the crates of the manifest in the script's head, and those that it uses without having stated them. */
 function findPackages(content: string): string[] {
-  const manifest = /```cargo\n([\s\S]*?)```/.exec(content)?.[1] ?? "";
-  const list = /\[dependencies\]([\s\S]*?)(?=\n\W*\[|$)/.exec(manifest)?.[1] ?? "";
-  const tables = [...manifest.matchAll(/^[\s/!*]*\[dependencies\.([\w-]+)\]/gm)].map(([, name]) => name!);
-  const stated = [...[...list.matchAll(/^[\s/!*]*([\w-]+)\s*=/gm)].map(([, name]) => name!), ...tables];
+  const stated = listStatedCrates(readManifestText(content));
   const source = blankComments(content, RULES);
   const used = [
-    ...source.matchAll(/^\s*(?:pub\s+)?(?:use|extern\s+crate)\s+(?:::)?([a-z_]\w*)\s*(?:::|;|as\b)/gm),
+    ...source.matchAll(/^[ \t]*(?:pub\s+)?(?:use|extern\s+crate)\s+(?:::)?([a-z_]\w*)\s*(?:::|;|as\b)/gm),
   ];
   const own = new Set([...OWN_CRATES, ...[...source.matchAll(/\bmod\s+(\w+)/g)].map(([, name]) => name!)]);
   const crates = used.map(([, name]) => name!).filter((name) => !own.has(name));
   const isStated = (name: string) => stated.some((each) => each.replaceAll("-", "_") === name);
   return [...new Set([...stated, ...crates.filter((name) => !isStated(name))])];
+}
+
+/** Lists the crates in the tables `[dependencies]` and `[dependencies.<name>]` of a manifest. */
+export function listStatedCrates(manifest: string): string[] {
+  const names: string[] = [];
+  let isList = false;
+  for (const line of manifest.split("\n").map((each) => each.trim())) {
+    const name = isList ? /^([\w-]+)\s*=/.exec(line) : undefined;
+    if (name) names.push(name[1]!);
+    if (!line.startsWith("[")) continue;
+    isList = line.startsWith("[dependencies]");
+    const table = /^\[dependencies\.([\w-]+)\]/.exec(line);
+    if (table) names.push(table[1]!);
+  }
+  return names;
 }
 
 const SCHEMAS: Record<string, ParameterSchema> = {

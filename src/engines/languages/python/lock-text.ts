@@ -13,13 +13,18 @@ export interface PythonLock {
 
 /** Parses a lock leniently: comments are skipped, and invalid requirements are left to the package client. */
 export function parsePythonLock(text: string): PythonLock {
-  const python = /^#\s*py:\s*(?:==)?\s*(3\.\d{1,2})/m.exec(text)?.[1] ?? parseShortVersion(text);
+  const python = /^#[ \t]*py:[ \t]*(?:==[ \t]*)?(3\.\d{1,2})/m.exec(text)?.[1] ?? parseShortVersion(text);
   const requirements = text
     .replaceAll("\\\n", " ")
     .split(/\r?\n/)
-    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .map((line) => removeComment(line).trim())
     .filter((line) => line !== "");
   return { python, requirements };
+}
+
+function removeComment(line: string): string {
+  const at = line.search(/(?:^|\s)#/);
+  return at < 0 ? line : line.slice(0, at);
 }
 
 function parseShortVersion(text: string): string | undefined {

@@ -63,15 +63,15 @@ function parsePythonVersion(lines: string[]): string | undefined {
     if (line.trim() !== "" && !line.startsWith("#")) return undefined;
     const short = /^#\s*py(3)(\d{1,2})\s*$/.exec(line);
     if (short) return `${short[1]}.${short[2]}`;
-    const long = /^#\s*py:\s*(.+)$/.exec(line);
-    if (long) return parseMinorVersion(long[1]!);
+    const long = /^#\s*py:/.exec(line);
+    if (long) return parseMinorVersion(line.slice(long[0].length));
   }
   return undefined;
 }
 
 /** Returns the first version of a specifier such as `>=3.12,<3.14`. */
 function parseMinorVersion(specifier: string): string | undefined {
-  return /(?:[=~>]=|===)?\s*(3\.\d{1,2})/.exec(specifier)?.[1];
+  return /3\.\d{1,2}/.exec(specifier)?.[0];
 }
 
 /**

@@ -12,17 +12,19 @@ import { parsePath } from "../../../lib/text/paths.ts";
 import { type Parameter, type ParameterSchema, SyntaxFault } from "../types.ts";
 import type { SqlDialect } from "./statements.ts";
 
-const DECLARATION =
-  /^\s*(?:--|#)\s*(?:(\$\d+|\?)\s+([A-Za-z_]\w*)|:([A-Za-z_]\w*))\s*(?:\(([^()]*(?:\([^()]*\))?[^()]*)\))?\s*(?:=\s*(.*?))?\s*$/;
+/** The placeholder and the name of a declared parameter. */
+const DECLARATION = /^\s*(?:--|#)\s*(?:(\$\d+|\?)\s+([A-Za-z_]\w*)|:([A-Za-z_]\w*))/;
+/** Its type, which may contain one pair of parentheses. */
+const TYPE = /^\(([^()]*(?:\([^()]*\)[^()]*)?)\)/;
 const DATABASE = /^\s*(?:--|#)\s*database\s+(\S+)\s*$/;
 
 /** Parses the declared parameters of a query, in order. @throws SyntaxFault */
 export function parseDeclaredParameters(content: string, dialect: SqlDialect): Parameter[] {
   const parameters: Parameter[] = [];
   content.split(/\r?\n/).forEach((text, index) => {
-    const match = DECLARATION.exec(text);
-    if (!match) return;
-    const [, mark, named, colon, type = "text", initial] = match;
+    const declared = readDeclaration(text);
+    if (!declared) return;
+    const { mark, named, colon, type, initial } = declared;
     const name = (named ?? colon)!;
     const placeholder = mark ?? `:${colon}`;
     if ((placeholder === "?" || placeholder.startsWith(":")) && dialect === "postgresql") return;
@@ -50,6 +52,19 @@ export function parseDeclaredParameters(content: string, dialect: SqlDialect): P
     };
   }
   return parameters;
+}
+
+/** Reads a line that declares a parameter; undefined if it is another one. */
+function readDeclaration(line: string) {
+  const match = DECLARATION.exec(line);
+  if (!match) return undefined;
+  const [whole, mark, named, colon] = match;
+  const rest = line.slice(whole.length).trim();
+  const type = TYPE.exec(rest);
+  const after = rest.slice(type?.[0].length ?? 0).trimStart();
+  if (after !== "" && !after.startsWith("=")) return undefined;
+  const initial = after === "" ? undefined : after.slice(1).trim();
+  return { mark, named, colon, type: type?.[1] ?? "text", initial };
 }
 
 /**
@@ -84,8 +99,16 @@ function toPinnedValue(target: string, line: number): string {
   }
 }
 
-function schemaOfType(type: string): ParameterSchema {
-  if (/\[\s*\]$/.test(type)) return { type: "array", items: schemaOfType(type.replace(/\s*\[\s*\]$/, "")) };
+/** Dimensions of an array in PostgreSQL. */
+const MAX_DIMENSIONS = 6;
+
+function schemaOfType(type: string, dimensions = 0): ParameterSchema {
+  if (type.endsWith("]")) {
+    const open = type.lastIndexOf("[");
+    if (open >= 0 && type.slice(open + 1, -1).trim() === "" && dimensions < MAX_DIMENSIONS) {
+      return { type: "array", items: schemaOfType(type.slice(0, open).trimEnd(), dimensions + 1) };
+    }
+  }
   const word = /^[a-z]+\d*/.exec(type)?.[0] ?? "";
   if (/^(tiny|small|medium|big)?(int|serial)\d*$|^integer$/.test(word)) return { type: "integer" };
   if (/^(float|double|real|numeric|decimal|number|dec|money)\d*$/.test(word)) return { type: "number" };

@@ -96,8 +96,23 @@ function schemaOfValue(value: unknown): ParameterSchema {
 function parseDescriptions(comments: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of comments.split("\n")) {
-    const match = /@param\s+(?:\{[^}]*\}\s*)?\[?(\w+)[^\]\s]*\]?\s*-?\s*(.*)$/.exec(line);
-    if (match?.[2]) found.set(match[1]!, match[2].trim());
+    const at = line.indexOf("@param");
+    if (at < 0) continue;
+    const match = /^\s+\[?(\w+)/.exec(removeJsDocType(line.slice(at + "@param".length)));
+    if (!match) continue;
+    const [name, description] = [match[1]!, match.input.slice(match[0].length)];
+    const text = description
+      .replace(/^[^\]\s]*\]?/, "")
+      .trim()
+      .replace(/^-/, "")
+      .trim();
+    if (text) found.set(name, text);
   }
   return found;
+}
+
+/** Removes the type in braces before the name of a parameter. */
+function removeJsDocType(text: string): string {
+  const named = text.trimStart();
+  return named.startsWith("{") && named.includes("}") ? ` ${named.slice(named.indexOf("}") + 1)}` : text;
 }

@@ -1,6 +1,7 @@
 /** Sends alerts by mail, to a chat, or to a URL. */
 import { hostname } from "node:os";
 import { BadRequest, SvcError } from "../../../lib/errors.ts";
+import { removeTrailingSlashes } from "../../../lib/text/slashes.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { CriticalChannel } from "../../../platform/config/setting-schemas.ts";
 import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";
@@ -94,7 +95,7 @@ async function postToChannel(app: App, channel: string, text: string): Promise<v
       hint: "set the setting chat with its access_token, or give the URL of an incoming webhook as chat_channel",
     });
   }
-  const url = `${(chat?.api_url ?? CHAT_API_URL).replace(/\/+$/, "")}/chat.postMessage`;
+  const url = `${removeTrailingSlashes(chat?.api_url ?? CHAT_API_URL)}/chat.postMessage`;
   const answer = await postJson(app, url, { channel, text }, { authorization: `Bearer ${token}` });
   const { ok, error } = parseChatResponse(answer);
   if (ok !== true)

@@ -1,5 +1,6 @@
 /** Schemas of object storage settings in the HTTP interface. */
 import { z } from "zod";
+import { removeTrailingSlashes } from "../../../lib/text/slashes.ts";
 import { optionalField } from "../../../lib/zod.ts";
 
 const STORAGE_TYPES = ["FilesystemStorage", "S3Storage"] as const;
@@ -56,7 +57,8 @@ export type S3Resource = z.output<typeof S3Resource>;
  * `useSSL`.
  */
 export function getStorageEndpoint({ endPoint, region, useSSL, port }: S3Resource): string {
-  const [, scheme = useSSL ? "https" : "http", given] = /^(?:(https?):\/\/)?(.*?)\/*$/.exec(endPoint)!;
-  const host = given || `s3.${region}.amazonaws.com`;
+  const stated = /^(https?):\/\//.exec(endPoint);
+  const scheme = stated?.[1] ?? (useSSL ? "https" : "http");
+  const host = removeTrailingSlashes(endPoint.slice(stated?.[0].length ?? 0)) || `s3.${region}.amazonaws.com`;
   return `${scheme}://${host}${port === undefined || /:\d+$/.test(host) ? "" : `:${port}`}`;
 }

@@ -1,6 +1,7 @@
 /** Settings for Slack: the client `chat` in the setting `oauths`, and the setting `chat`. */
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
+import { removeTrailingSlashes } from "../../../lib/text/slashes.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { CHAT_CLIENT } from "../../assets/connecting/connect.ts";
 import { CHAT_API_URL } from "../../signals/alerts/channels.ts";
@@ -21,5 +22,5 @@ export function getSigningSecret(app: App): string {
 
 /** Returns the base URL for posting messages: Slack's API, or the URL in the setting `chat`. */
 export function getChatApiUrl(app: App): string {
-  return (app.settings.get("chat")?.api_url ?? CHAT_API_URL).replace(/\/+$/, "");
+  return removeTrailingSlashes(app.settings.get("chat")?.api_url ?? CHAT_API_URL);
 }

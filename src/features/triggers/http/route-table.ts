@@ -3,6 +3,7 @@
  * end for all remaining parts. If several match, the more literal one wins, compared part by part from the left.
  */
 import { BadRequest } from "../../../lib/errors.ts";
+import { removeTrailingSlashes } from "../../../lib/text/slashes.ts";
 
 const LITERAL = /^[\w.~!$&'()+,;=@-]+$/;
 const PARAMETER = /^:[A-Za-z_]\w{0,49}$/;
@@ -17,7 +18,7 @@ const DEFAULT_REST_NAME = "path";
  * @throws BadRequest saying which part is wrong
  */
 export function parseRoute(given: string): string {
-  const route = given.trim().replace(/^\/+|\/+$/g, "");
+  const route = removeTrailingSlashes(given.trim().replace(/^\/+/, ""));
   const refuse = (why: string) =>
     new BadRequest(`\`route_path\`: "${given.slice(0, 100)}" cannot be a route: ${why}`);
   if (route === "") throw refuse("it is empty");

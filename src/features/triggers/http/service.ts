@@ -3,6 +3,7 @@
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
+import { removeTrailingSlashes } from "../../../lib/text/slashes.ts";
 import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { parseFileKey } from "../../assets/storage/object-store.ts";
@@ -84,7 +85,7 @@ async function parseRouteBody<B extends RouteBody>(ctx: WorkspaceContext, body: 
   if (is_static_website && route_path.includes("*")) {
     throw new BadRequest("`route_path`: a website serves everything below its path, so leave `*` out");
   }
-  const s3 = static_asset_config.s3.replace(/\/+$/, "");
+  const s3 = removeTrailingSlashes(static_asset_config.s3);
   if (s3 !== "" || !is_static_website) parseFileKey(s3);
   return { ...body, route_path, static_asset_config: { ...static_asset_config, s3 } };
 }
