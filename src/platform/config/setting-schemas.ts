@@ -57,7 +57,7 @@ export type CriticalChannel = z.output<typeof CriticalChannel>;
 
 export const CriticalChannels = z.array(CriticalChannel).max(50);
 
-/** The response of connecting a chat (TokenResponse with its team), as far as posting needs it. */
+/** Slack's response to connecting it (TokenResponse with its team), as far as posting needs it. */
 export const ChatConnection = z
   .looseObject({
     access_token: optionalText,

@@ -45,7 +45,7 @@ export async function requireCurrentKey(app: App, tx: Tx, all: readonly JsonForR
  * @returns undefined if there is nothing to do
  * @throws StaleCiphertext if it must be derived again
  */
-export function keepCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Promise<void> | undefined {
+export function refreshCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Promise<void> | undefined {
   return job.args.includes(ENCRYPTED_PREFIX) ? renewCiphertexts(app, tx, job, begun) : undefined;
 }
 

@@ -10,7 +10,7 @@ import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { requireNotDraining } from "../../../platform/http/execute.ts";
 import { insertEqualJobs } from "../../../platform/queue/job-store.ts";
 import { requireOpenWorkspace } from "../../tenancy/workspaces/gate.ts";
-import { keepCiphertexts } from "../arguments/stale-ciphertext.ts";
+import { refreshCiphertexts } from "../arguments/stale-ciphertext.ts";
 import type { Submission } from "./submission.ts";
 import { requireTagPermission, submitJob, toJobRow } from "./submit.ts";
 
@@ -48,7 +48,7 @@ export async function submitIdenticalJobs(
       { resource: submission.script_path ?? submission.kind, parameters: { jobs: String(some.length) } },
       async (tx) => {
         await requireOpenWorkspace(app, tx, running.workspace_id);
-        for (const job of [running, queued]) await keepCiphertexts(app, tx, job, false);
+        for (const job of [running, queued]) await refreshCiphertexts(app, tx, job, false);
         const direct = some.slice(0, unhanded);
         await insertEqualJobs(tx, running, direct);
         await insertEqualJobs(tx, queued, some.slice(direct.length));

@@ -14,7 +14,7 @@ import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { requireAllowedTag } from "../../tenancy/tokens/scopes.ts";
 import { requireOpenWorkspace } from "../../tenancy/workspaces/gate.ts";
 import { discardUploads } from "../arguments/form-data.ts";
-import { keepCiphertexts, StaleCiphertext } from "../arguments/stale-ciphertext.ts";
+import { refreshCiphertexts, StaleCiphertext } from "../arguments/stale-ciphertext.ts";
 import { startFlow } from "../flows/flow-events.ts";
 import type { Plan } from "../flows/plan/plan.ts";
 import { encodeRestartPoint } from "../flows/restart.ts";
@@ -126,7 +126,7 @@ async function attemptSubmit(
             `the concurrency limit of ${job.concurrency_key} is reached: try again later`,
           );
         }
-        const keeping = keepCiphertexts(app, tx, job, plan !== undefined);
+        const keeping = refreshCiphertexts(app, tx, job, plan !== undefined);
         if (keeping) await keeping;
         const storing = insertJob(
           tx,
