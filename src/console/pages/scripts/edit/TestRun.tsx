@@ -2,7 +2,7 @@ import { Button, Paper, Text, Title } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 import { callOperation } from "../../../api/call.ts";
 import { Problem } from "../../../parts/elements/Problem.tsx";
 import { useHistoryState } from "../../../parts/form/history-state/use-history-state.ts";
@@ -26,15 +26,22 @@ interface Props {
 export function TestRun({ workspace, path, language, content, schema }: Props) {
   const [args, setArgs] = useHistoryState("test", schema, () => ({}));
   const fields = useMemo(() => hasFields(prepareForm(schema)), [schema]);
+  // Set at once, unlike `isPending`, which a second press before the next rendering does not see yet.
+  const isSubmitting = useRef(false);
   const begin = useMutation({
     mutationFn: () =>
       callOperation("POST /w/{workspace}/jobs/run/preview", {
         workspace,
         body: { content, language, args, ...(path ? { path } : {}) },
       }),
+    onSettled: () => {
+      isSubmitting.current = false;
+    },
   });
   const start = () => {
-    if (!begin.isPending) begin.mutate();
+    if (isSubmitting.current) return;
+    isSubmitting.current = true;
+    begin.mutate();
   };
   const submit = () => {
     const form = document.querySelector<HTMLFormElement>(`form#${FORM_ID}`);
