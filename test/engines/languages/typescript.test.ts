@@ -13,6 +13,8 @@ const object = (properties: Record<string, ParameterSchema>, required = Object.k
   order: Object.keys(properties),
 });
 
+const SLACK = { ...object({ token: string }), format: "resource-slack" };
+
 /** One parameter: its source text, its schema, and the types that the file declares. */
 type Row = [parameter: string, schema: ParameterSchema, declarations?: string];
 
@@ -55,20 +57,28 @@ const REQUIRED: Row[] = [
   // Objects.
   ["x: { a: { b?: string }; 'c-d': Date }", object({ a: object({ b: string }, []), "c-d": date })],
   ["x: { a: string | null; b: number }", object({ a: string, b: number }, ["b"])],
-  ["x: I", object({ a: string, b: number }, ["a"]), "interface I { a: string; b?: number }"],
+  ["x: i", object({ a: string, b: number }, ["a"]), "interface i { a: string; b?: number }"],
   ["x: T & { b: 1 }", object({ a: string, b: { type: "number", enum: [1] } }), "type T = { a: string }"],
-  ["x: Partial<I>", object({ a: string }, []), "interface I { a: string }"],
+  ["x: Partial<i>", object({ a: string }, []), "interface i { a: string }"],
   ["x: Record<string, number>", { type: "object", additionalProperties: number }],
   // An unknown type with a capital letter is a resource type.
   ["x: Postgresql", { type: "object", format: "resource-postgresql" }],
   ["x: RT.MySqlServer", { type: "object", format: "resource-my_sql_server" }],
+  ["x: HTTPRequest2", { type: "object", format: "resource-http_request2" }],
   ["x: S3Object", { type: "object", format: "resource-s3_object" }],
   ["x: Base64", { type: "string", contentEncoding: "base64" }],
+  // A declared one has fields besides.
+  ["x: Slack", SLACK, "type Slack = { token: string }"],
+  ["x: MySlack", { ...SLACK, format: "resource-my_slack" }, "export interface MySlack { token: string }"],
+  ["x: Mine", SLACK, "type Slack = { token: string }; type Mine = Slack"],
+  ["x: { s: Slack; b: number }", object({ s: SLACK, b: number }), "interface Slack { token: string }"],
+  ["x: Slack[]", { type: "array", items: SLACK }, "interface Slack { token: string }"],
+  ["x: Name", { type: "string", enum: ["a", "b"] }, "type Name = 'a' | 'b'"],
   // A recursive type ends at the recursion.
   [
-    "x: Tree",
+    "x: tree",
     object({ of: { type: "array", items: {} }, n: number }),
-    "interface Tree { of: Tree[]; n: number }",
+    "interface tree { of: tree[]; n: number }",
   ],
 ];
 
@@ -77,6 +87,7 @@ const OPTIONAL: Row[] = [
   ["x: string | undefined", string],
   ["x: Date | null", date],
   ["x: T", string, "type T = string | undefined"],
+  ["x: Slack | null", SLACK, "interface Slack { token: string }"],
   ["x: string = 'd'", { type: "string", default: "d" }],
   ["x = 1", { type: "number", default: 1 }],
   ["x = -1.5", { type: "number", default: -1.5 }],

@@ -4,12 +4,13 @@ import type { RJSFValidationError } from "@rjsf/utils";
 import { type Ref, useEffect, useImperativeHandle, useMemo, useRef } from "react";
 import { VariableWidget } from "./pickers.tsx";
 import { prepareForm } from "./prepare.ts";
+import { ResourceField } from "./resources.tsx";
 import { TEMPLATES } from "./templates.tsx";
 import { validator } from "./validator.ts";
 import { CheckboxWidget, FileWidget, JsonField, MomentWidget } from "./widgets.tsx";
 
 const WIDGETS = { CheckboxWidget, FileWidget, MomentWidget, VariableWidget };
-const FIELDS = { JsonField };
+const FIELDS = { JsonField, ResourceField };
 
 /** Shows errors of the values. @returns whether they are valid */
 export type Validate = () => boolean;

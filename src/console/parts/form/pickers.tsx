@@ -1,42 +1,15 @@
-/** Form fields that accept resources and variables of the workspace. */
-import { ActionIcon, Autocomplete, PasswordInput, Popover, Select, TextInput, Tooltip } from "@mantine/core";
+/** Form fields that accept variables of the workspace. */
+import { ActionIcon, PasswordInput, Popover, Select, TextInput, Tooltip } from "@mantine/core";
 import type { WidgetProps } from "@rjsf/utils";
 import { IconBraces } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { callOperation } from "../../api/call.ts";
 import { useWorkspace } from "../navigation/places.ts";
-import { type Common, JsonText } from "./json/JsonText.tsx";
 import { isPassword } from "./prepare.ts";
 
-const RESOURCE_PREFIX = "$res:";
 const VARIABLE_PREFIX = "$var:";
 const MAX_VARIABLES = 1_000;
-
-export function ResourceField({ type, value, change, ...common }: Common & { type: string }) {
-  const workspace = useWorkspace();
-  const resources = useQuery({
-    queryKey: [workspace, "resources", "list", type],
-    queryFn: ({ signal }) =>
-      callOperation(
-        "GET /w/{workspace}/resources/list",
-        { workspace, query: { resource_type: type } },
-        signal,
-      ),
-  }).data;
-  if (typeof value === "object" && value !== null)
-    return <JsonText {...common} value={value} change={change} />;
-  const text = typeof value === "string" ? value.replace(RESOURCE_PREFIX, "") : "";
-  return (
-    <Autocomplete
-      {...common}
-      placeholder={`Path of a resource of type ${type}`}
-      data={(resources ?? []).map(({ path }) => path)}
-      value={text}
-      onChange={(path) => change(path === "" ? undefined : RESOURCE_PREFIX + path)}
-    />
-  );
-}
 
 /**
  * Field for text or a password, which may also come from a variable: then the run reads it, and the arguments do not

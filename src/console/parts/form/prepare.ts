@@ -11,7 +11,6 @@ export interface PreparedForm {
 
 /** Names of custom widgets. */
 export const WIDGETS = {
-  resource: "ResourceWidget",
   file: "FileWidget",
   moment: "MomentWidget",
   variable: "VariableWidget",
@@ -29,15 +28,32 @@ function namesInOrder(schema: Schema): string[] {
   return [...new Set([...(order as string[]), ...names])];
 }
 
+const JSON_FIELD: UiSchema = { "ui:field": "JsonField" };
+
+/** Type of the resource that a value is; `wmill` marks lists by the format of their items, and items by a type. */
+function resourceTypeOf({ type, format, resourceType }: Schema): string | undefined {
+  if (type === "resource" && typeof resourceType === "string") return resourceType;
+  const isOne = typeof format === "string" && format.startsWith("resource-") && type !== "array";
+  return isOne ? format.slice("resource-".length) : undefined;
+}
+
+function resourceField(schema: Schema, resource: string): PreparedForm {
+  const fields = isRecord(schema.properties) ? objectOf(schema) : { schema, ui: {} };
+  return {
+    // The path of a resource, or its value.
+    schema: { ...fields.schema, type: ["string", "object", "null"] } as RJSFSchema,
+    ui: { ...fields.ui, "ui:field": "ResourceField", "ui:options": { resource } },
+  };
+}
+
 function fieldOf(given: unknown): PreparedForm {
   const schema: Schema = isRecord(given) ? { ...given } : {};
   const { type, format, contentEncoding } = schema;
   const ui: UiSchema = {};
-  if (typeof format === "string" && (format.startsWith("resource-") || format.startsWith("jsonschema-"))) {
-    return {
-      schema: { ...schema, type: ["string", "object", "null"] } as RJSFSchema,
-      ui: { "ui:field": "JsonField", "ui:widget": WIDGETS.resource, "ui:options": { format } },
-    };
+  const resource = resourceTypeOf(schema);
+  if (resource !== undefined) return resourceField(schema, resource);
+  if (typeof format === "string" && format.startsWith("jsonschema-")) {
+    return { schema: { ...schema, type: ["string", "object", "null"] } as RJSFSchema, ui: JSON_FIELD };
   }
   if (contentEncoding === "base64") {
     delete schema.format;
@@ -60,7 +76,7 @@ function fieldOf(given: unknown): PreparedForm {
   const isOpenObject = type === "object" && !isRecord(schema.properties) && !schema.oneOf && !schema.anyOf;
   const isOpenList = type === "array" && (!isRecord(schema.items) || Object.keys(schema.items).length === 0);
   if (!known || isOpenObject || isOpenList || Array.isArray(type)) {
-    return { schema: { ...schema } as RJSFSchema, ui: { "ui:field": "JsonField" } };
+    return { schema: { ...schema } as RJSFSchema, ui: JSON_FIELD };
   }
   if (type === "object") return objectOf(schema);
   const isChosen = schema.enum || schema.oneOf || schema.anyOf || schema.const !== undefined;
@@ -78,8 +94,11 @@ function objectOf(schema: Schema): PreparedForm {
   const ui: UiSchema = {};
   const properties: Record<string, RJSFSchema> = {};
   const names = namesInOrder(schema);
+  const isRequired = (name: string) => Array.isArray(schema.required) && schema.required.includes(name);
   for (const name of names) {
     const field = fieldOf((schema.properties as Schema)[name]);
+    // An empty list is a value, but the form has no other way to enter it.
+    if (field.schema.type === "array" && isRequired(name)) field.schema.default ??= [];
     // The library renders nothing for an empty schema.
     properties[name] = Object.keys(field.schema).length === 0 ? { title: name } : field.schema;
     ui[name] = field.ui;

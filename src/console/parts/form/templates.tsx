@@ -1,5 +1,5 @@
 /** Layout of arrays and objects in forms. */
-import { ActionIcon, Button, Fieldset, Group, Stack, Text } from "@mantine/core";
+import { ActionIcon, Button, Fieldset, Group, Input, Stack, Text } from "@mantine/core";
 import type {
   ArrayFieldItemTemplateProps,
   ArrayFieldTemplateProps,
@@ -7,7 +7,8 @@ import type {
 } from "@rjsf/utils";
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from "@tabler/icons-react";
 
-function List({ title, schema, items, canAdd, onAddClick, required, fieldPathId }: ArrayFieldTemplateProps) {
+function List(props: ArrayFieldTemplateProps) {
+  const { title, schema, items, canAdd, onAddClick, required, fieldPathId, rawErrors } = props;
   return (
     <Fieldset id={fieldPathId.$id} legend={required ? `${title} *` : title} className="list-field">
       {schema.description && (
@@ -30,6 +31,7 @@ function List({ title, schema, items, canAdd, onAddClick, required, fieldPathId 
             </Button>
           </Group>
         )}
+        {rawErrors && rawErrors.length > 0 && <Input.Error>{rawErrors.join(", ")}</Input.Error>}
       </Stack>
     </Fieldset>
   );

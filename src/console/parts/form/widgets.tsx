@@ -1,10 +1,9 @@
-/** Custom form fields: files, date-times, resources, JSON. */
+/** Custom form fields: files, date-times, JSON. */
 import { Checkbox, FileInput, TextInput } from "@mantine/core";
 import type { FieldProps, WidgetProps } from "@rjsf/utils";
 import { useState } from "react";
 import { formatLocalInput } from "../elements/time.tsx";
 import { JsonText } from "./json/JsonText.tsx";
-import { ResourceField } from "./pickers.tsx";
 
 /** File input that returns base64. */
 export function FileWidget({
@@ -100,22 +99,18 @@ export function CheckboxWidget({
   );
 }
 
-/** Field for untyped values (JSON text) and resource references. */
+/** Field for untyped values, as JSON text. */
 export function JsonField(props: FieldProps) {
-  const { fieldPathId, name, schema, formData, onChange, required, uiSchema, errorSchema } = props;
-  const format = String(uiSchema?.["ui:options"]?.format ?? "");
-  const common = {
-    error: errorSchema?.__errors?.join(", "),
-    id: fieldPathId.$id,
-    label: schema.title ?? name,
-    description: schema.description,
-    required: Boolean(required),
-  };
-  const change = (value: unknown) => onChange(value, fieldPathId.path);
-  if (format.startsWith("resource-")) {
-    return (
-      <ResourceField {...common} type={format.slice("resource-".length)} value={formData} change={change} />
-    );
-  }
-  return <JsonText {...common} value={formData} change={change} />;
+  const { fieldPathId, name, schema, formData, onChange, required, errorSchema } = props;
+  return (
+    <JsonText
+      error={errorSchema?.__errors?.join(", ")}
+      id={fieldPathId.$id}
+      label={schema.title ?? name}
+      description={schema.description}
+      required={Boolean(required)}
+      value={formData}
+      change={(value) => onChange(value, fieldPathId.path)}
+    />
+  );
 }

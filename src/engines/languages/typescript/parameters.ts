@@ -58,7 +58,8 @@ function toDestructuredParameter(
   types: TypeTable,
 ): Parameter {
   const annotation = typeOf(node);
-  const schema: ParameterSchema = annotation
+  // What is taken apart here is no resource that could be chosen as a whole.
+  const { format: _, ...schema }: ParameterSchema = annotation
     ? typeToSchema(annotation, types)
     : { type: "object", properties: {}, required: [] };
   const properties = { ...(schema.properties as Record<string, ParameterSchema> | undefined) };

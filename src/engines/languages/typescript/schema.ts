@@ -191,7 +191,7 @@ function referenceSchema(
 ): ParameterSchema {
   const name = nameOf(type);
   const known = types.get(name);
-  if (known) return nested(known);
+  if (known) return toResourceSchema(name, known, nested(known));
   const parameters = typeArgumentsOf(type);
   switch (name) {
     case "Date":
@@ -220,9 +220,20 @@ function referenceSchema(
     case "":
       return {};
   }
-  // By convention, an unknown capitalised type is a resource of that type.
-  return /^[A-Z]/.test(name) ? { type: "object", format: `resource-${toSnakeCase(name)}` } : {};
+  return isResourceName(name) ? { type: "object", format: toResourceFormat(name) } : {};
 }
+
+/** By convention, a capitalised type is a resource of that type; one declared in the file also has its fields. */
+function toResourceSchema(name: string, declared: Node, schema: ParameterSchema): ParameterSchema {
+  const isObject = declared.type === "TSTypeLiteral" || declared.type === "TSInterfaceDeclaration";
+  if (!isObject || !isResourceName(name) || schema.type !== "object") return schema;
+  const { type, ...fields } = schema;
+  return { type, format: toResourceFormat(name), ...fields };
+}
+
+const isResourceName = (name: string) => /^[A-Z]/.test(name);
+
+const toResourceFormat = (name: string) => `resource-${toSnakeCase(name)}`;
 
 function typeArgumentsOf(type: Reference): Node[] {
   const list = type as {
@@ -232,6 +243,7 @@ function typeArgumentsOf(type: Reference): Node[] {
   return (list.typeArguments ?? list.typeParameters)?.params ?? [];
 }
 
+/** Converts `HTTPRequest2` to `http_request2`. */
 function toSnakeCase(name: string): string {
-  return name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+  return name.replace(/(?<=[A-Z])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])|(?<=\d)(?=[A-Z])/g, "_").toLowerCase();
 }

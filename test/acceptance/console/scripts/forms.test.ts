@@ -150,3 +150,65 @@ test("a reload and the Back button keep the input, except secrets", async () => 
   expect(await mail.inputValue()).toBe("");
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
+
+test("a type that a script declares is filled in, or chosen if the workspace has it", async () => {
+  await site.filled.ask("POST", "/w/acme/resources/type/create", {
+    name: "pager",
+    schema: { type: "object", properties: { number: { type: "string" } } },
+    description: "",
+  });
+  await site.filled.ask("POST", "/w/acme/resources/create", {
+    path: "u/ann/night_pager",
+    value: { number: "555" },
+    resource_type: "pager",
+    description: "",
+  });
+  await site.filled.script(
+    "u/ann/declared",
+    `type Channel = { token: string; level?: number };
+interface Pager { number: string }
+export const main = (channel: Channel, pager: Pager, others: Channel[]) => pager.number;`,
+  );
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/begin/script/u/ann/declared");
+  const run = page.getByRole("button", { name: "Run", exact: true });
+  const token = page.getByRole("textbox", { name: "token" });
+  const result = page.getByRole("region", { name: "Result", exact: true });
+  await page.getByRole("combobox", { name: "pager" }).fill("night");
+  await page.getByRole("option", { name: "u/ann/night_pager" }).click();
+  // The workspace has no resource type `channel`.
+  expect(await page.getByRole("combobox", { name: "channel" }).count()).toBe(0);
+  await run.click();
+  await page.getByText("is required").first().waitFor();
+  await token.fill("t-1");
+  await page.getByRole("textbox", { name: "level" }).fill("3");
+  await page.getByRole("button", { name: "Add to others" }).click();
+  await token.nth(1).fill("t-2");
+  await seen.picture("form-declared");
+  await seen.accessible("the form of declared types");
+  const readArguments = async () =>
+    JSON.parse(await site.filled.ask("GET", `/w/acme/jobs_u/get_args/${page.url().slice(-36)}`));
+  await run.click();
+  await page.getByText("Succeeded").first().waitFor();
+  expect(await readArguments()).toEqual({
+    channel: { token: "t-1", level: 3 },
+    pager: "$res:u/ann/night_pager",
+    others: [{ token: "t-2" }],
+  });
+  await result.getByText("555").waitFor();
+  // Where there are resources of the type, the fields can be filled in too.
+  await seen.open("w/acme/begin/script/u/ann/declared");
+  await page.getByRole("button", { name: "Fill in the fields instead" }).click();
+  await page.getByRole("textbox", { name: "number" }).fill("777");
+  await token.first().fill("t-3");
+  await run.click();
+  await page.getByText("Succeeded").first().waitFor();
+  expect(await readArguments()).toEqual({
+    channel: { token: "t-3" },
+    pager: { number: "777" },
+    // A required list may be empty.
+    others: [],
+  });
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

@@ -67,10 +67,10 @@ const refersTo = (value: unknown, prefix: string) => typeof value === "string" &
 /** Whether a value is a secret, or a resource that is written out and may contain some. */
 const isSecret: IsLeftOut = (schema, value) =>
   (isPassword(schema) && !refersTo(value, "$var:")) ||
-  (typeof schema.format === "string" &&
-    /^(resource|jsonschema)-/.test(schema.format) &&
-    typeof value === "object" &&
-    value !== null);
+  (isWrittenOut(schema) && typeof value === "object" && value !== null);
+
+const isWrittenOut = ({ type, format }: Schema) =>
+  type === "resource" || (typeof format === "string" && /^(resource|jsonschema)-/.test(format));
 
 const isFile: IsLeftOut = (schema, value) => schema.contentEncoding === "base64" && !refersTo(value, "$var:");
 
