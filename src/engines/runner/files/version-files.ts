@@ -5,11 +5,13 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  mkdtempSync,
   readlinkSync,
   renameSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
-import { mkdir, mkdtemp, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type SharedWork, shareWork } from "../../../lib/async/shared-work.ts";
 import { BadRequest } from "../../../lib/errors.ts";
@@ -23,6 +25,8 @@ import { buildSourceFiles, getMainFileName, listSourceFileNames } from "./source
 /** Size limit of all versions' files. Compiled programs have megabytes each, and every preview is a version. */
 const MAX_BYTES = 2_000_000_000;
 const CHECK_AFTER_BYTES = 200_000_000;
+/** Length of a file that is written at once: handing it to another thread takes several times as long. */
+const MAX_SYNC_LENGTH = 100_000;
 
 export interface VersionFiles {
   /** Links the version's existing files into a child's folder. @returns the path of its source there */
@@ -82,16 +86,18 @@ export function createVersionFiles(
     const sources: Map<string, string | Buffer> = findCompilation(version.language)
       ? new Map([[getMainFileName(version), await compile(version, signal)]])
       : await buildSourceFiles(version, installed?.link === PACKAGE_LINKS.npm);
-    await mkdir(join(folder, ".."), { recursive: true, mode: 0o700 });
-    const work = await mkdtemp(`${folder}.`);
+    mkdirSync(join(folder, ".."), { recursive: true, mode: 0o700 });
+    const work = mkdtempSync(`${folder}.`);
     try {
       for (const [name, source] of sources) {
-        await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 });
-        await writeFile(join(work, name), source, { mode: 0o600 });
+        const file = join(work, name);
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        if (source.length > MAX_SYNC_LENGTH) await writeFile(file, source, { mode: 0o600 });
+        else writeFileSync(file, source, { mode: 0o600 });
         unchecked += source.length;
       }
-      if (installed) await symlink(installed.target, join(work, installed.link));
-      await rename(work, folder);
+      if (installed) symlinkSync(installed.target, join(work, installed.link));
+      renameSync(work, folder);
     } catch (cause) {
       await rm(work, { recursive: true, force: true });
       if (!existsSync(folder)) throw cause;
