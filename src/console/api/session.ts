@@ -31,6 +31,18 @@ export function removeMyWorkspace(workspace: string): void {
   );
 }
 
+/** Changes the id of a workspace in the user's list, which is reloaded only later. */
+export function renameMyWorkspace(from: string, to: string): void {
+  queryClient.setQueryData(
+    myWorkspacesQuery.queryKey,
+    (known) =>
+      known && {
+        ...known,
+        workspaces: known.workspaces.map((each) => (each.id === from ? { ...each, id: to } : each)),
+      },
+  );
+}
+
 type Access = Operations[OperationName]["access"];
 type Me = Answer<"GET /users/whoami">;
 type Member = Answer<"GET /w/{workspace}/users/whoami">;

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { callOperation } from "../../../api/call.ts";
-import { myWorkspacesQuery, removeMyWorkspace, useMay } from "../../../api/session.ts";
+import { myWorkspacesQuery, removeMyWorkspace, renameMyWorkspace, useMay } from "../../../api/session.ts";
 import { useConfirmation } from "../../../parts/elements/actions.tsx";
 import { linkTo } from "../../../parts/navigation/places.ts";
 import { forgetLastWorkspace } from "../../../shell/last-workspace.ts";
@@ -82,6 +82,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
           save={async () => {
             const body = { new_id: id };
             await callOperation("POST /w/{workspace}/workspaces/change_workspace_id", { workspace, body });
+            renameMyWorkspace(workspace, id);
             go(linkTo.home(id));
             return `The workspace id is ${id} now`;
           }}
