@@ -64,7 +64,7 @@ export function FilterBar({ filters, change }: Props) {
         <Select
           aria-label="Status"
           allowDeselect={false}
-          w={150}
+          w={163}
           data={STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }))}
           value={filters.status}
           onChange={(value) => value && change({ status: value as Status }, true)}
