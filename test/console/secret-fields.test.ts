@@ -64,6 +64,16 @@ test("resources are kept as references, not written out", () => {
   });
 });
 
+test("a type that only the script declares is kept, but for its secret fields", () => {
+  const order = { type: "object", format: "resource-order", properties: { id: {}, pin: { password: true } } };
+  const schema = { properties: { order, all: { type: "array", items: order } } };
+  const values = { order: { id: 7, pin: "1234" }, all: [{ id: 8 }] };
+  expect(omitSecrets(schema, values, ["slack"])).toEqual({ order: { id: 7 }, all: [{ id: 8 }] });
+  expect(omitSecrets(schema, values, ["order"])).toEqual({ all: [] });
+  // As long as the types are not known.
+  expect(omitSecrets(schema, values)).toEqual({ all: [] });
+});
+
 const KEY = { type: "string", format: "password" };
 const HOLDERS: Record<string, unknown> = {
   $ref: { properties: { key: { $ref: "#/$defs/ke~1y" } }, $defs: { "ke/y": KEY } },

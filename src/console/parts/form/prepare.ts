@@ -31,7 +31,7 @@ function namesInOrder(schema: Schema): string[] {
 const JSON_FIELD: UiSchema = { "ui:field": "JsonField" };
 
 /** Type of the resource that a value is; `wmill` marks lists by the format of their items, and items by a type. */
-function resourceTypeOf({ type, format, resourceType }: Schema): string | undefined {
+export function resourceTypeOf({ type, format, resourceType }: Schema): string | undefined {
   if (type === "resource" && typeof resourceType === "string") return resourceType;
   const isOne = typeof format === "string" && format.startsWith("resource-") && type !== "array";
   return isOne ? format.slice("resource-".length) : undefined;

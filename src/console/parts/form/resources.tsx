@@ -7,6 +7,7 @@ import { callOperation } from "../../api/call.ts";
 import { isRecord } from "../../api/json.ts";
 import { useWorkspace } from "../navigation/places.ts";
 import { type Common, JsonText } from "./json/JsonText.tsx";
+import { resourceTypesQuery } from "./resource-types.ts";
 
 const RESOURCE_PREFIX = "$res:";
 
@@ -19,7 +20,7 @@ type Way = "choose" | "fill";
 export function ResourceField(props: FieldProps) {
   const { name, schema, formData, onChange, required, uiSchema, errorSchema, fieldPathId } = props;
   const type = String(uiSchema?.["ui:options"]?.resource);
-  const names = useResourceTypeNames();
+  const names = useQuery(resourceTypesQuery(useWorkspace()));
   const [chosenWay, setWay] = useState<Way>();
   const hasFields = isRecord(schema.properties) && Object.keys(schema.properties).length > 0;
   const hasType = names.data?.includes(type) ?? !hasFields;
@@ -67,15 +68,6 @@ export function ResourceField(props: FieldProps) {
 
 const toWay = (value: unknown): Way | undefined =>
   typeof value === "string" ? "choose" : typeof value === "object" && value !== null ? "fill" : undefined;
-
-function useResourceTypeNames() {
-  const workspace = useWorkspace();
-  return useQuery({
-    queryKey: [workspace, "resources", "type-names"],
-    queryFn: ({ signal }) =>
-      callOperation("GET /w/{workspace}/resources/type/listnames", { workspace }, signal),
-  });
-}
 
 function Turn({ label, to }: { label: string; to: () => void }) {
   return (

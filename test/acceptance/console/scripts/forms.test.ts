@@ -202,10 +202,17 @@ export const main = (channel: Channel, pager: Pager, others: Channel[]) => pager
   await page.getByRole("button", { name: "Fill in the fields instead" }).click();
   await page.getByRole("textbox", { name: "number" }).fill("777");
   await token.first().fill("t-3");
+  await page.getByRole("textbox", { name: "level" }).fill("4");
+  // A reload keeps what only the script declares; the other might be a secret.
+  await page.reload();
+  await expectSoon(() => token.first().inputValue(), "t-3");
+  expect(await page.getByRole("textbox", { name: "number" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Fill in the fields instead" }).click();
+  await page.getByRole("textbox", { name: "number" }).fill("777");
   await run.click();
   await page.getByText("Succeeded").first().waitFor();
   expect(await readArguments()).toEqual({
-    channel: { token: "t-3" },
+    channel: { token: "t-3", level: 4 },
     pager: { number: "777" },
     // A required list may be empty.
     others: [],

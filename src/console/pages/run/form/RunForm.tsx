@@ -23,6 +23,7 @@ import { useHistoryState } from "../../../parts/form/history-state/use-history-s
 import { JsonArguments } from "../../../parts/form/json/JsonArguments.tsx";
 import { LazySchemaForm } from "../../../parts/form/LazySchemaForm.tsx";
 import { hasFields, prepareForm } from "../../../parts/form/prepare.ts";
+import { getKnownResourceTypes } from "../../../parts/form/resource-types.ts";
 import { linkTo, type RunnableKind } from "../../../parts/navigation/places.ts";
 import { useStartRun } from "./queries.ts";
 import { createSharedLink } from "./shared-link.ts";
@@ -74,7 +75,7 @@ export function RunForm({ workspace, kind, path, schema, initial }: Props) {
   };
   useHotkeys([["mod+Enter", submit]], []);
   const share = async () => {
-    const open = omitSecrets(schema, args);
+    const open = omitSecrets(schema, args, getKnownResourceTypes(workspace));
     await copyText(createSharedLink(open));
     const message = isEqualJson(open, args) ? "the arguments" : "the arguments without secrets";
     notifications.show({

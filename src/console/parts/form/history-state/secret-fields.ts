@@ -1,6 +1,6 @@
 /** Finds the secrets and files among the values of a form by its JSON Schema. */
 import { isRecord } from "../../../api/json.ts";
-import { isPassword } from "../prepare.ts";
+import { isPassword, resourceTypeOf } from "../prepare.ts";
 
 type Schema = Record<string, unknown>;
 type IsLeftOut = (schema: Schema, value: unknown) => boolean;
@@ -64,13 +64,25 @@ const schemasOfItems = (schemas: Schema[]): unknown[] =>
 /** Whether a value is a reference, which is no secret: the run reads what it names. */
 const refersTo = (value: unknown, prefix: string) => typeof value === "string" && value.startsWith(prefix);
 
-/** Whether a value is a secret, or a resource that is written out and may contain some. */
-const isSecret: IsLeftOut = (schema, value) =>
-  (isPassword(schema) && !refersTo(value, "$var:")) ||
-  (isWrittenOut(schema) && typeof value === "object" && value !== null);
+/**
+ * Returns a function that tells whether a value is a secret, or a resource that is written out and may contain some.
+ * @param known the resource types of the workspace, if they were loaded
+ */
+const toIsSecret =
+  (known: readonly string[] | undefined): IsLeftOut =>
+  (schema, value) =>
+    (isPassword(schema) && !refersTo(value, "$var:")) ||
+    (isWrittenOut(schema, known) && typeof value === "object" && value !== null);
 
-const isWrittenOut = ({ type, format }: Schema) =>
-  type === "resource" || (typeof format === "string" && /^(resource|jsonschema)-/.test(format));
+/** Whether the schema is that of a resource. A type that only its script declares is none: its fields are looked at. */
+function isWrittenOut(schema: Schema, known: readonly string[] | undefined): boolean {
+  const { type, format, properties } = schema;
+  const resource = resourceTypeOf(schema);
+  const isDeclared =
+    valuesOf(properties).length > 0 && resource !== undefined && known?.includes(resource) === false;
+  if (isDeclared) return false;
+  return type === "resource" || (typeof format === "string" && /^(resource|jsonschema)-/.test(format));
+}
 
 const isFile: IsLeftOut = (schema, value) => schema.contentEncoding === "base64" && !refersTo(value, "$var:");
 
@@ -95,9 +107,12 @@ function withoutThose(root: unknown, values: Values, isLeftOut: IsLeftOut): Valu
 
 type Values = Record<string, unknown>;
 
-/** Removes secret values, which must not be in an address. */
-export const omitSecrets = (schema: unknown, values: Values) => withoutThose(schema, values, isSecret);
+/** Removes secret values, which must not be in an address. @param known the resource types of the workspace */
+export const omitSecrets = (schema: unknown, values: Values, known?: readonly string[]) =>
+  withoutThose(schema, values, toIsSecret(known));
 
-/** Removes secret values and files. */
-export const omitSecretsAndFiles = (schema: unknown, values: Values) =>
-  withoutThose(schema, values, (...each) => isSecret(...each) || isFile(...each));
+/** Removes secret values and files. @param known the resource types of the workspace */
+export function omitSecretsAndFiles(schema: unknown, values: Values, known?: readonly string[]): Values {
+  const isSecret = toIsSecret(known);
+  return withoutThose(schema, values, (...each) => isSecret(...each) || isFile(...each));
+}

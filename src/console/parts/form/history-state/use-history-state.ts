@@ -3,6 +3,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { isRecord } from "../../../api/json.ts";
 import { whoamiQuery } from "../../../api/session.ts";
+import { useWorkspace } from "../../navigation/places.ts";
+import { getKnownResourceTypes } from "../resource-types.ts";
 import { omitSecretsAndFiles } from "./secret-fields.ts";
 
 /** In the state of an entry of the browser's history: no address and no list of visited pages shows it. */
@@ -47,11 +49,14 @@ export function useHistoryState(form: string, schema: unknown, initial: () => Va
   const [values, setValues] = useState(() => readKept(form, by) ?? initial());
   const [page] = useState(() => location.pathname);
   const unkept = useRef<Values>(undefined);
+  const workspace = useWorkspace();
   const keep = useCallback(() => {
-    if (unkept.current && by !== undefined)
-      writeKept({ form, page, by, values: omitSecretsAndFiles(schema, unkept.current) });
+    if (unkept.current && by !== undefined) {
+      const kept = omitSecretsAndFiles(schema, unkept.current, getKnownResourceTypes(workspace));
+      writeKept({ form, page, by, values: kept });
+    }
     unkept.current = undefined;
-  }, [form, page, by, schema]);
+  }, [form, page, by, schema, workspace]);
   const change = useCallback((next: Values) => {
     unkept.current = next;
     setValues(next);
