@@ -195,7 +195,8 @@ test("a schema becomes a form: in its order, with a field for each type, and JSO
     "FileWidget",
     "VariableWidget",
   ]);
-  for (const name of ["db", "open", "any", "loose"])
+  expect(ui.db["ui:field"]).toBe("ResourceField");
+  for (const name of ["open", "any", "loose"])
     expect([name, ui[name]["ui:field"]]).toEqual([name, "JsonField"]);
   expect(ui.list.items.deep["ui:field"]).toBe("JsonField");
   expect(schema.required).toEqual(["a"]);
