@@ -77,6 +77,7 @@ test("Home is searched and keeps favorites; the workspace is switched; the user 
   expect(await seen.context.cookies()).toSatisfy((all) => all.every(({ name }) => name !== "token"));
   await page.goto(`${site.serving.url}/w/acme/runs`);
   await heading(seen, "Sign in").waitFor();
+  await page.waitForLoadState("networkidle");
   // The browser also logs rejected requests.
   expect(seen.wrongs.filter((wrong) => !wrong.includes("status of 401"))).toEqual([]);
   seen.wrongs.length = 0;
