@@ -54,7 +54,8 @@ const HEADERS = {
     "frame-ancestors 'none'",
   ].join("; "),
   "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
+  // With `no-referrer`, browsers would send `Origin: null` with forms, and the form's origin could not be checked.
+  "referrer-policy": "same-origin",
   "cache-control": "no-store",
 };
 

@@ -48,8 +48,6 @@ ${who}
 <button>Log in</button>
 </form>`,
   );
-  // With `no-referrer`, browsers would send `Origin: null`, and the form's origin could not be checked.
-  page.headers.set("referrer-policy", "same-origin");
   // `form-action` also applies to redirects after the form is submitted.
   const policy = page.headers.get("content-security-policy")!;
   page.headers.set(

@@ -67,8 +67,8 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
         };
       }
       // A login sent by another site would plant its own session (login CSRF). GET is exempt because signed links are
-      // opened from anywhere; operations with `cors` or `page` declare themselves exempt.
-      const ownPagesOnly = op.method !== "GET" && !op.cors && !op.page;
+      // opened from anywhere; operations with `cors` declare themselves exempt.
+      const ownPagesOnly = op.method !== "GET" && !op.cors;
       return async (request, token) => {
         if (!op.exemptFromRateLimit) {
           if (token !== undefined) await delayResponse(request);

@@ -66,6 +66,16 @@ test("a logged-in browser needs no password, unless another site sent the form",
   expect(elsewhere.headers.get("location")).toBeNull();
 });
 
+test("another site cannot log a browser in with an account of its own", async () => {
+  for (const from of [{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.example" }, { origin: "null" }]) {
+    const answer = await page("/user/cli?port=5432", from as Record<string, string>, LOGIN);
+    expect([answer.status, answer.headers.getSetCookie(), answer.headers.get("location")]).toEqual([403, [], null]);
+  }
+  // Without a policy that keeps the origin, browsers would send this server's own form with `Origin: null`.
+  expect((await page("/user/cli?port=5432")).headers.get("referrer-policy")).toBe("same-origin");
+  await tokenOf(await page("/user/cli?port=5432", { origin: server.url }, LOGIN));
+});
+
 test("no token is created for a wrong password, a restricted token or an invalid port", async () => {
   const wrong = await page("/user/cli?port=5432", {}, "email=ann%40example.org&password=wrong");
   expect(wrong.status).toBe(400);

@@ -17,7 +17,7 @@ describe("the first admin account", () => {
       const link = (await empty.server.setupPath())!.replace("/api", "");
       const page = await empty.as(undefined)("GET", link);
       expect(page.text).toContain(`action="/api${link}"`);
-      expect(page.headers.get("referrer-policy")).toBe("no-referrer");
+      expect(page.headers.get("referrer-policy")).toBe("same-origin");
       const made = await empty.as(undefined)("POST", link, body, headers);
       expect(made.status).toBe(201);
       expect((await whoami(made.text, empty)).json()).toMatchObject({

@@ -234,7 +234,7 @@ describe("the page", () => {
     const { page } = await getResumeUrls(await awaitApprovalStep(flow), 1);
     const cookie = `token=${token}`;
     const foreign = await send(page, { answer: "approve" }, { cookie, "sec-fetch-site": "cross-site" });
-    expect(foreign.status).toBe(401);
+    expect(foreign.status).toBe(403);
     expect((await send(page, { answer: "approve" }, { cookie })).status).toBe(200);
     expect((await awaitFlowEnd(flow)).result.approvers).toEqual(["admin"]);
   });
