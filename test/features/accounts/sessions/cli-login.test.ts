@@ -67,9 +67,18 @@ test("a logged-in browser needs no password, unless another site sent the form",
 });
 
 test("another site cannot log a browser in with an account of its own", async () => {
-  for (const from of [{ "sec-fetch-site": "cross-site" }, { origin: "https://evil.example" }, { origin: "null" }]) {
-    const answer = await page("/user/cli?port=5432", from as Record<string, string>, LOGIN);
-    expect([answer.status, answer.headers.getSetCookie(), answer.headers.get("location")]).toEqual([403, [], null]);
+  const elsewhere: Record<string, string>[] = [
+    { "sec-fetch-site": "cross-site" },
+    { origin: "https://evil.example" },
+    { origin: "null" },
+  ];
+  for (const from of elsewhere) {
+    const answer = await page("/user/cli?port=5432", from, LOGIN);
+    expect([answer.status, answer.headers.getSetCookie(), answer.headers.get("location")]).toEqual([
+      403,
+      [],
+      null,
+    ]);
   }
   // Without a policy that keeps the origin, browsers would send this server's own form with `Origin: null`.
   expect((await page("/user/cli?port=5432")).headers.get("referrer-policy")).toBe("same-origin");
