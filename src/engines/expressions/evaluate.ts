@@ -19,6 +19,8 @@ export type HostFunction = (...args: unknown[]) => Promise<unknown>;
 export interface EvaluationOptions extends Partial<EvaluationLimits> {
   /** Async functions that the expression may call by name; arguments and results are JSON. */
   functions?: Record<string, HostFunction>;
+  /** Replaces what an error may not show, such as secrets that the functions have returned. */
+  maskCause?: (cause: string) => string;
 }
 
 /**
@@ -58,7 +60,8 @@ async function evaluateInSandbox(
     throw new ExpressionError(`RangeError: ${message}`, expression);
   }
   if (outcome.ok) return outcome.text === undefined ? undefined : parseJson(outcome.text);
-  throw new (outcome.overran ? ExpressionTimeout : ExpressionError)(outcome.cause, expression);
+  const { maskCause = (cause) => cause } = options;
+  throw new (outcome.overran ? ExpressionTimeout : ExpressionError)(maskCause(outcome.cause), expression);
 }
 
 function toTextFunction(work: HostFunction): TextFunction {

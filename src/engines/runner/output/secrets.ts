@@ -6,14 +6,13 @@
  * depend on chunk boundaries.
  */
 
+import { listPrintedForms } from "./printed-forms.ts";
+
 /** Replaces a secret of any length. */
 const MASK = "*****";
 
 /** Shorter secrets are not masked: it would garble logs and protect nothing. */
 const MIN_SECRET_LENGTH = 3;
-/** Shorter lines of a multi-line secret (a brace, a number) are not masked. */
-const MIN_LINE_LENGTH = 8;
-const MAX_LINES = 1_000;
 /** Longer secrets are matched in parts, which bounds the text held back and compared. */
 const MAX_PATTERN_LENGTH = 16_384;
 /** Patterns after which a child is not reused, since all output is searched for each one. */
@@ -140,21 +139,6 @@ function mergeSpans(spans: Span[]): Span[] {
     else apart.push(span);
   }
   return apart;
-}
-
-/** Yields the forms in which a secret may be printed: as it is, trimmed, by line, and each of these inside JSON. */
-function* listPrintedForms(secret: string): Generator<string> {
-  const lines = secret.split("\n").map((line) => line.trim());
-  const long = lines.filter((line) => line.length >= MIN_LINE_LENGTH).slice(0, MAX_LINES);
-  for (const text of [secret, secret.trim(), ...long]) {
-    const json = JSON.stringify(text).slice(1, -1);
-    yield text;
-    yield json;
-    // As in the output of Python's json.
-    yield json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    // NULs are replaced in printed output.
-    yield text.replaceAll("\0", "\ufffd");
-  }
 }
 
 /** Returns the length of the longest suffix of `text` that is a proper prefix of `secret`. */

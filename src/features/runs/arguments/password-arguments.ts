@@ -3,6 +3,7 @@
  * the user the job runs as, so that others who see the arguments cannot decrypt them in jobs of their own.
  */
 
+import type { Secrets } from "../../../engines/runner/output/secrets.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { isContainer, parseJson } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -72,23 +73,24 @@ export async function encryptArguments(
   return JSON.stringify(value);
 }
 
-/** Returns a copy of the value in which every text that contains one of the secrets is encrypted. */
+/**
+ * Returns a copy of the value in which every text that contains one of the secrets, in any form in which it may be
+ * printed, is encrypted. An object of which a name contains one is encrypted as a whole.
+ */
 export async function encryptTextsWithSecrets(
   app: App,
   runner: RunAs,
   value: unknown,
-  secrets: ReadonlySet<string>,
+  secrets: Secrets,
 ): Promise<unknown> {
   if (typeof value === "string") {
-    const holds = [...secrets].some((secret) => secret !== "" && value.includes(secret));
-    return holds ? encryptArgument(app, runner, value) : value;
+    return secrets.find(value).length > 0 ? encryptArgument(app, runner, value) : value;
   }
   if (!isContainer(value)) return value;
-  if (Array.isArray(value)) {
-    return Promise.all(value.map((inner) => encryptTextsWithSecrets(app, runner, inner, secrets)));
-  }
-  const entries = Object.entries(value).map(
-    async ([name, inner]) => [name, await encryptTextsWithSecrets(app, runner, inner, secrets)] as const,
-  );
-  return Object.fromEntries(await Promise.all(entries));
+  const encrypt = (inner: unknown) => encryptTextsWithSecrets(app, runner, inner, secrets);
+  if (Array.isArray(value)) return Promise.all(value.map(encrypt));
+  const names = Object.keys(value);
+  if (names.some((name) => secrets.find(name).length > 0)) return encryptArgument(app, runner, value);
+  const inner = await Promise.all(Object.values(value).map(encrypt));
+  return Object.fromEntries(names.map((name, at) => [name, inner[at]]));
 }

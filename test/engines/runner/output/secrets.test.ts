@@ -110,6 +110,25 @@ const forms: [what: string, secret: string, printed: string, shown: string][] = 
   ["one with a line end, trimmed", "hunter2\n", '"hunter2"', '"*****"'],
   ["one in JSON", 'säg "vän"\n\\', JSON.stringify({ a: 'säg "vän"\n\\' }), '{"a":"*****"}'],
   ["one in Python's JSON", "grün🔑", '{"a": "gr\\u00fcn\\ud83d\\udd11"}', '{"a": "*****"}'],
+  ["one in PHP's JSON", "a/b/grün", '{"a":"a\\/b\\/gr\\u00fcn"}', '{"a":"*****"}'],
+  ["one in Go's JSON", "a<b>&c", '{"a":"a\\u003cb\\u003e\\u0026c"}', '{"a":"*****"}'],
+  ["one in Python's repr", 'it "is"\n\\mine', "{'a': 'it \"is\"\\n\\\\mine'}", "{'a': '*****'}"],
+  ["one in single quotes", "it's\\mine", "'it\\'s\\\\mine'", "'*****'"],
+  ["one that a shell quotes", "it's mine", "+ echo 'it'\\''s mine'", "+ echo '*****'"],
+  [
+    "one in a URL",
+    "p@ss w/rd",
+    "http://a:p%40ss%20w%2Frd@b http://a:p%40ss%20w/rd@b",
+    "http://a:*****@b http://a:*****@b",
+  ],
+  ["one in a form", "p@ss w/rd", "a=p%40ss+w%2Frd&b", "a=*****&b"],
+  ...["", "a", "an"].map((user): [string, string, string, string] => {
+    const encoded = Buffer.from(`${user}hunter2hunter2`).toString("base64");
+    const start = Math.ceil((user.length * 8) / 6);
+    const stop = Math.floor(((user.length + 14) * 8) / 6);
+    const shown = `Basic ${encoded.slice(0, start)}*****${encoded.slice(stop)}`;
+    return [`one in base64, after ${user.length} bytes`, "hunter2hunter2", `Basic ${encoded}`, shown];
+  }),
   ["one of several lines, each alone", "first line\r\n}\nsecond line", "> second line\n}\n", "> *****\n}\n"],
   ["lines inside JSON", 'a "quoted" line\n{', '["a \\"quoted\\" line"]', '["*****"]'],
   ["one with a NUL", "open\0sesame", "open\ufffdsesame open\0sesame", "***** *****"],

@@ -13,6 +13,7 @@ import type {
   FrameScope as StepScope,
 } from "../../../../engines/flow-engine/state.ts";
 import { isJsonList, toErrorValue } from "../../../../engines/flow-engine/values.ts";
+import { Secrets } from "../../../../engines/runner/output/secrets.ts";
 import { NotFound } from "../../../../lib/errors.ts";
 import { createUuid } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
@@ -83,15 +84,16 @@ async function evaluateInFrame(
     iter: extra.iter ?? frame.iter ?? null,
     ...("error" in extra ? { error: extra.error } : {}),
   };
-  const secrets = new Set<string>();
+  const secrets = new Secrets();
   const value = await evaluateExpression(expr, scope, {
     functions: createHelpers(app, frame.flow, secrets),
+    maskCause: (cause) => secrets.maskValue(cause),
   }).catch((cause) => {
     if (cause instanceof ExpressionTimeout) countOverrun(run, findStepId(frame, scopeOf), cause);
     throw cause;
   });
   // The value is stored, as a step's arguments or a loop's items.
-  return secrets.size > 0 ? encryptTextsWithSecrets(app, frame.flow.job, value, secrets) : value;
+  return secrets.isEmpty ? value : encryptTextsWithSecrets(app, frame.flow.job, value, secrets);
 }
 
 /** Returns the flow's `flow_env`, merged with values of the surrounding flows that it does not set itself. */
@@ -223,7 +225,7 @@ async function readApprovals(app: App, run: FlowRun, { resumed, modules }: Frame
 function createHelpers(
   app: App,
   { job }: LiveFlow,
-  secrets: Set<string>,
+  secrets: Secrets,
 ): Record<string, (...args: unknown[]) => Promise<unknown>> {
   const read = async (what: (reading: ReferenceReader) => Promise<unknown>) => {
     const reading = await createReferenceReader(app, job, undefined);
