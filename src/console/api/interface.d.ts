@@ -724,7 +724,7 @@ export interface Operations {
   "POST /w/{workspace}/jobs/run_wait_result/preview_flow": { input: { workspace: string; query?: { scheduled_for?: string; job_id?: string; tag?: string; invisible_to_owner?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean }; body: { value: FlowValue | { modules: (unknown)[] }; args?: Record<string, unknown>; path?: string | null; tag?: string | null; restarted_from?: { flow_job_id: string; step_id: string; branch_or_iteration_n?: number | null } | null } }; answer: unknown; access: "author" };
   /** Run an exported function of the calling job's own code as a child job */
   "POST /w/{workspace}/jobs/workflow_as_code/{job_id}/{entrypoint}": { input: { workspace: string; job_id: string; entrypoint: string; query?: { parent_job?: string; root_job?: string; tag?: string; job_id?: string; timeout?: number; invisible_to_owner?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean; include_header?: string; include_query?: string; raw?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean; wrap_body?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean; skip_preprocessor?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean; payload?: string; cache_ttl?: number; scheduled_for?: string; scheduled_in_secs?: number; skip_update?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean }; body?: { args?: Record<string, unknown> } }; answer: string; access: "member" };
-  /** Refuse what a step asks for, by a signed link */
+  /** Refuse what a step asks for, by a signed link; browsers and previews of links get its page instead */
   "GET /w/{workspace}/jobs_u/cancel/{job_id}/{resume_id}/{signature}": { input: { workspace: string; job_id: string; resume_id: string; signature: string; query?: { approver?: string; payload?: string } }; answer: string; access: "anyone" };
   /** Refuse what a step asks for, by a signed link; the body is what the next step reads */
   "POST /w/{workspace}/jobs_u/cancel/{job_id}/{resume_id}/{signature}": { input: { workspace: string; job_id: string; resume_id: string; signature: string; query?: { approver?: string }; body?: unknown }; answer: string; access: "anyone" };
@@ -764,7 +764,7 @@ export interface Operations {
   "POST /w/{workspace}/jobs_u/queue/force_cancel/{id}": { input: { workspace: string; id: string; body?: { reason?: string | null } }; answer: string; access: "anyone" };
   /** Read the start times of some jobs; null for one that has not started, or that the caller may not see */
   "POST /w/{workspace}/jobs_u/queue/get_started_at_by_ids": { input: { workspace: string; body: (string)[] }; answer: (string | null)[]; access: "anyone" };
-  /** Approve what a step asks for, by a signed link */
+  /** Approve what a step asks for, by a signed link; browsers and previews of links get its page instead */
   "GET /w/{workspace}/jobs_u/resume/{job_id}/{resume_id}/{signature}": { input: { workspace: string; job_id: string; resume_id: string; signature: string; query?: { approver?: string; payload?: string } }; answer: string; access: "anyone" };
   /** Approve what a step asks for, by a signed link; the body is what the next step reads */
   "POST /w/{workspace}/jobs_u/resume/{job_id}/{resume_id}/{signature}": { input: { workspace: string; job_id: string; resume_id: string; signature: string; query?: { approver?: string }; body?: unknown }; answer: string; access: "anyone" };

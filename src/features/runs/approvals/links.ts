@@ -74,3 +74,20 @@ async function isInSameRun({ db }: App, job: Job, own: Job): Promise<boolean> {
   const rootOf = (frame: string | null) => rows.find((row) => row.frame === frame)?.root;
   return rootOf(own.parent_job) !== undefined && rootOf(own.parent_job) === rootOf(job.parent_job);
 }
+
+/**
+ * Returns the URL of the page on which a person answers.
+ * @param payload what the next step reads, as in the links for programs
+ */
+export function createPageUrl(
+  { urls }: App,
+  workspace: string,
+  { job_id, resume_id, approver }: LinkRequest,
+  signature: string,
+  payload?: string,
+): string {
+  const query = new URLSearchParams({ ...(approver && { approver }), ...(payload && { payload }) });
+  const search = query.size > 0 ? `?${query}` : "";
+  const tail = [workspace, job_id, String(resume_id), signature].map(encodeURIComponent).join("/");
+  return `${urls.base}/approve/${tail}${search}`;
+}

@@ -2,12 +2,11 @@
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
-import { parseJson } from "../../../lib/json/json.ts";
 import type { Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
+import { createRedirect } from "../../assets/connecting/pages.ts";
 import { flowUserStates } from "../../code/flows/tables.ts";
-import { decodePayload } from "../arguments/arguments.ts";
 import { listApprovers } from "../flows/status/approvers.ts";
 import { readFlowFields } from "../flows/status/status.ts";
 import { JobRecord, redactRecord, toJobRecord } from "../job/records.ts";
@@ -21,7 +20,8 @@ import {
 } from "./answer.ts";
 import { getApprovalRequest, requireCanSee } from "./approval-request.ts";
 import { type LinkRequest, parseLinkRequest, requireApprovalSignature } from "./link-signature.ts";
-import { signApprovalLink } from "./links.ts";
+import { createPageUrl, signApprovalLink } from "./links.ts";
+import { isOpenedInMessage, parsePayload } from "./opened-links.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 const publicPath = "/w/{workspace}/jobs_u" as const;
@@ -63,11 +63,12 @@ export const getResumeUrls = operation({
   run: async (ctx, { workspace, query, ...input }) => {
     const request = await resolveAskingStep(ctx, parseLinkRequest(input, query));
     const { job_id, resume_id, approver } = request;
-    const tail = `${job_id}/${resume_id}/${await signApprovalLink(ctx, workspace, request)}`;
+    const signature = await signApprovalLink(ctx, workspace, request);
+    const tail = `${job_id}/${resume_id}/${signature}`;
     const search = approver ? `?approver=${encodeURIComponent(approver)}` : "";
     const at = ctx.app.urls.base;
     return {
-      approvalPage: `${at}/approve/${workspace}/${tail}${search}`,
+      approvalPage: createPageUrl(ctx.app, workspace, request, signature),
       resume: `${at}/api/w/${workspace}/jobs_u/resume/${tail}${search}`,
       cancel: `${at}/api/w/${workspace}/jobs_u/cancel/${tail}${search}`,
     };
@@ -117,12 +118,21 @@ function createLinkOperations<const V extends "resume" | "cancel">(verb: V, appr
       name: `${verb}SuspendedJobGet`,
       method: "GET",
       cookie: "ignored",
-      summary: `${what} what a step asks for, by a signed link`,
+      summary: `${what} what a step asks for, by a signed link; browsers and previews of links get its page instead`,
       query: ApproverQuery.extend({ payload: z.string().optional() }),
-      run: (ctx, { query, ...link }) => {
-        const text = decodePayload(query.payload);
-        const value: unknown = text === "" ? null : parseJson(text);
-        return answerByLink(ctx, link as unknown as LinkParameters, query, { approved, value });
+      responds: { ...responds.raw("text/plain", "nothing, or a redirect to the page"), status: 201 },
+      run: async (ctx, { query, ...given }) => {
+        const link = given as unknown as LinkParameters;
+        if (isOpenedInMessage(ctx.request)) {
+          const request = parseLinkRequest(link, query);
+          const page = createPageUrl(ctx.app, link.workspace, request, link.signature, query.payload);
+          return createRedirect(page, []);
+        }
+        const value = parsePayload(query.payload) ?? null;
+        return new Response(await answerByLink(ctx, link, query, { approved, value }), {
+          status: 201,
+          headers: { "content-type": "text/plain; charset=utf-8" },
+        });
       },
     }),
     operation({

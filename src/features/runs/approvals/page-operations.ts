@@ -17,8 +17,9 @@ import {
   requireCanSee,
 } from "./approval-request.ts";
 import { describeRequest, findRefusal, readStepResult } from "./describe-request.ts";
-import { createFormFields, type FormField, parseFormValues } from "./form.ts";
+import { createFormFields, type FormField, parseFormValues, toObject } from "./form.ts";
 import { type LinkRequest, parseLinkRequest, requireApprovalSignature } from "./link-signature.ts";
+import { parsePayload } from "./opened-links.ts";
 import { renderApprovalPage } from "./page.ts";
 
 /** Maximum size of a submitted form in bytes. */
@@ -29,7 +30,7 @@ const common = {
   access: "anyone",
   scope: { domain: "jobs", action: "write" },
   page: true,
-  query: z.object({ approver: z.string().optional() }),
+  query: z.object({ approver: z.string().optional(), payload: z.string().optional() }),
   responds: responds.raw("text/html", "a page"),
 } as const;
 
@@ -38,7 +39,7 @@ interface PageLink {
   job_id: string;
   resume_id: string;
   signature: string;
-  query: { approver?: string | undefined };
+  query: { approver?: string | undefined; payload?: string | undefined };
 }
 
 /** Verifies an approval link and reads its request. @throws Unauthorized, Forbidden, NotFound, BadRequest */
@@ -82,6 +83,12 @@ function createForm(asked: ApprovalRequest): FormField[] {
   return createFormFields(asked.suspend.resume_form, readStepResult(asked));
 }
 
+/** Returns what the next step reads: what the link says, with the values of the form. */
+function createAnswer(payload: unknown, fields: FormField[], form: URLSearchParams): unknown {
+  if (payload !== undefined && fields.length === 0) return payload;
+  return { ...toObject(payload), ...parseFormValues(fields, form) };
+}
+
 const getApprovalPage = operation({
   ...common,
   name: "getApprovalPage",
@@ -103,6 +110,7 @@ const getApprovalPage = operation({
         description: describeRequest(asked),
         input: flow.input,
         fields: createForm(asked),
+        answer: parsePayload(link.query.payload),
         hide_cancel: suspend.hide_cancel ?? false,
         refusal: findExpiryError(asked, state)?.message ?? findRefusal(ctx, asked),
       });
@@ -123,7 +131,7 @@ const postApprovalPage = operation({
       if (!approved && form.get("answer") !== "reject") {
         throw new InvalidInput("form field `answer`: must be approve or reject");
       }
-      const value = approved ? parseFormValues(createForm(asked), form) : null;
+      const value = approved ? createAnswer(parsePayload(link.query.payload), createForm(asked), form) : null;
       await answerApproval(ctx, link.workspace, request, { approved, value });
       return renderMessagePage(
         200,

@@ -21,6 +21,8 @@ export interface ApprovalPage {
   /** Arguments of the flow. */
   input: Record<string, unknown>;
   fields: FormField[];
+  /** JSON that the link answers with, besides the form. */
+  answer: unknown;
   hide_cancel: boolean;
   /** Why it cannot be answered, or not by this caller. */
   refusal: string | undefined;
@@ -35,7 +37,7 @@ export function renderApprovalPage(page: ApprovalPage): Response {
     200,
     `Approve ${flow}`,
     `${page.summary === "" ? "" : `<p><b>${escapeHtml(page.summary)}</b></p>\n`}<p>Step <b>${escapeHtml(step)}</b> asks for approval. ${escapeHtml(started_by)} started the flow at ${when} UTC.</p>
-${renderValue(page.description)}${renderArguments(page.input)}${takes}${given}${refusal === undefined ? renderForm(page) : `<p>${escapeHtml(refusal)}</p>`}`,
+${renderValue(page.description)}${renderSection("Input of the flow", page.input)}${renderSection("Answer of this link", page.answer)}${takes}${given}${refusal === undefined ? renderForm(page) : `<p>${escapeHtml(refusal)}</p>`}`,
   );
 }
 
@@ -54,9 +56,9 @@ function renderField(value: unknown): string {
   return typeof value === "object" && value !== null ? `<pre>${text}</pre>` : text;
 }
 
-function renderArguments(input: Record<string, unknown>): string {
-  const list = renderValue(input);
-  return list === "" ? "" : `<h2>Input of the flow</h2>\n${list}`;
+function renderSection(title: string, value: unknown): string {
+  const list = renderValue(value);
+  return list === "" ? "" : `<h2>${title}</h2>\n${list}`;
 }
 
 /** Formats a value; ciphertexts of secret arguments are hidden. */
