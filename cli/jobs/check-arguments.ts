@@ -99,7 +99,7 @@ function describe({ properties, required }: ArgumentSchema): string {
 
 /** Derives the schema of a local script; undefined if the code cannot be parsed, since the run reports that. */
 async function deriveSchema({ language, content }: LocalCode): Promise<unknown> {
-  return (await analyseScript(language, content).catch(() => undefined))?.schema;
+  return (await analyseScript(language, content, { owner: "" }).catch(() => undefined))?.schema;
 }
 
 /** Reads the schema; undefined if there is none, or the caller may not read it. */

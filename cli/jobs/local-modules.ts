@@ -110,7 +110,7 @@ function findMissingFile(
 /** Lists the imports of other scripts; empty if the code cannot be parsed, since the run reports that. */
 async function listImports(language: FileLanguage, content: string): Promise<string[]> {
   try {
-    return (await analyseScript(language, content)).imports;
+    return (await analyseScript(language, content, { owner: "" })).imports;
   } catch {
     return [];
   }

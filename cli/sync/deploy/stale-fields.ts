@@ -27,5 +27,5 @@ export async function isLockStale(code: Fields, before: Fields | undefined): Pro
 
 /** Returns undefined if the code cannot be analysed here: it has a syntax error, or its interpreter is missing. */
 export async function analyseFields({ language, content }: Fields): Promise<ScriptAnalysis | undefined> {
-  return analyseScript(language as Language, String(content)).catch(() => undefined);
+  return analyseScript(language as Language, String(content), { owner: "" }).catch(() => undefined);
 }

@@ -5,7 +5,7 @@
  * Use it for work on many rows, so that no one waits for a long transaction. Work that must be completed once begun is
  * a resumable operation (features/tenancy/resumable).
  */
-import { yieldToEventLoop } from "./yield.ts";
+import { yieldToEventLoop } from "./time-slices.ts";
 
 /** Target duration of a batch. */
 const TARGET_BATCH_MS = 20;

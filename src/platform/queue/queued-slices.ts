@@ -2,7 +2,7 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { preventIndexUse } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
-import { yieldToEventLoop } from "../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../lib/async/time-slices.ts";
 import { listPriorities } from "./claim.ts";
 import { jobs } from "./tables.ts";
 

@@ -22,7 +22,7 @@ describe("arguments", () => {
     ["none", "echo hi", {}, []],
     ["an empty script", "", {}, []],
   ])("%s", async (_, content, properties, required) => {
-    const { schema, signature, packages } = await analyseBash(content);
+    const { schema, signature, packages } = await analyseBash(content, { owner: "acme" });
     expect(schema.properties).toEqual(properties as Record<string, unknown>);
     expect(schema).toMatchObject({ required, order: Object.keys(schema.properties as object) });
     expect(signature).toMatchObject({ has_main: true, preprocessor: undefined });
@@ -32,13 +32,13 @@ describe("arguments", () => {
 
 describe("a syntax error", () => {
   test("is reported with its line", async () => {
-    const analysing = analyseBash("echo one\nif true; then echo two; done\n");
+    const analysing = analyseBash("echo one\nif true; then echo two; done\n", { owner: "acme" });
     await expect(analysing).rejects.toThrow(/^Syntax error at line 2, column 1: .*done/);
   });
 
   test("is found without running the script", async () => {
     const mark = `/tmp/svc-bash-test-${process.pid}`;
-    await analyseBash(`touch ${mark}`);
+    await analyseBash(`touch ${mark}`, { owner: "acme" });
     expect(await Bun.file(mark).exists()).toBe(false);
   });
 });

@@ -9,6 +9,7 @@ import { PROGRAMS } from "../../../src/engines/languages/programs/table.ts";
 import { parsePythonLock } from "../../../src/engines/languages/python/lock-text.ts";
 import { parseStatedRequirements } from "../../../src/engines/languages/python/requirements.ts";
 import { analyseInThread } from "../../../src/engines/languages/reading/analyse-in-thread.ts";
+import type { Language } from "../../../src/engines/languages/types.ts";
 import { renderTagTemplate } from "../../../src/features/runs/arguments/tag-template.ts";
 import { getStorageEndpoint } from "../../../src/features/tenancy/workspaces/storage-records.ts";
 import { redactCredentials } from "../../../src/lib/logging/redact.ts";
@@ -19,7 +20,7 @@ const fill = (text: string, count = 1_000_000) => text.repeat(count / text.lengt
 /** Long enough for a pattern that takes cubic time, and short enough for a parser of the language. */
 const fillSome = (text: string) => fill(text, 100_000);
 
-const analysed: [language: Parameters<typeof analyseInThread>[0], what: string, source: string][] = [
+const analysed: [language: Language, what: string, source: string][] = [
   ["graphql", "an operation without a list", `query ${fill("\t")}x query(`],
   ["graphql", "a type that does not end", `query q($a:!\t${fill("\n\t")}\0)`],
   ["graphql", "lists that do not end", `query q(${fill("$a:x=[")})`],
@@ -37,7 +38,8 @@ const analysed: [language: Parameters<typeof analyseInThread>[0], what: string, 
 
 describe("the time to analyse a source grows with its length:", () => {
   test.each(analysed)("%s, %s", async (language, _, source) => {
-    await analyseInThread(language, source, "main").catch((error) => expect(error.name).toBe("SyntaxError"));
+    const request = { language, content: source, entrypoint: "main", owner: { owner: "acme" } };
+    await analyseInThread(request).catch((error) => expect(error.name).toBe("SyntaxError"));
   });
 
   const programs: [language: keyof typeof PROGRAMS, source: string][] = [

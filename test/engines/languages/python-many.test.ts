@@ -20,7 +20,7 @@ test.if(process.platform === "linux" && Bun.which("python3") !== null)(
     }, 2);
     const read = Array.from({ length: 40 }, async (_, n) => {
       const content = n % 4 === 0 ? "def main(:\n" : `def main(a${n}: int):\n    return 1`;
-      return analysePython(content).then(
+      return analysePython(content, { owner: "acme" }).then(
         ({ signature }) => signature.parameters[0]!.name,
         (cause) => (cause as Error).name,
       );

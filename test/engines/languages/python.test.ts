@@ -3,6 +3,8 @@ import { describe, expect, test } from "bun:test";
 import { analysePython } from "../../../src/engines/languages/python/analyse.ts";
 import type { ParameterSchema } from "../../../src/engines/languages/types.ts";
 
+const analyse = (content: string) => analysePython(content, { owner: "acme" });
+
 const string = { type: "string" };
 const integer = { type: "integer" };
 const array = (items: ParameterSchema) => ({ type: "array", items });
@@ -10,7 +12,7 @@ const array = (items: ParameterSchema) => ({ type: "array", items });
 /** Many parameters are analysed at once, because each analysis starts an interpreter. */
 async function look(parameters: [text: string, schema: ParameterSchema][]) {
   const named = parameters.map(([text], n) => text.replace(/^x/, `x${n}`));
-  const { schema } = await analysePython(`def main(*, ${named.join(", ")}):\n    pass\n`);
+  const { schema } = await analyse(`def main(*, ${named.join(", ")}):\n    pass\n`);
   const properties = Object.values(schema.properties as Record<string, ParameterSchema>);
   return {
     found: parameters.map(([text], n) => [text, properties[n]]),
@@ -84,7 +86,7 @@ describe("a parameter", () => {
 
   test("positional-only, keyword-only and remaining parameters", async () => {
     const content = "def main(a: str, /, b: int = 1, *args, c, **more):\n    pass\n";
-    const { schema } = await analysePython(content);
+    const { schema } = await analyse(content);
     expect(schema).toMatchObject({
       properties: { a: string, b: { ...integer, default: 1 }, c: {}, args: array({}) },
       required: ["a", "c"],
@@ -96,7 +98,7 @@ describe("a parameter", () => {
 test("an async main, with a preprocessor", async () => {
   const content =
     "async def main(a: int):\n    pass\nasync def preprocessor(event, *, at: datetime, data: bytes = b''):\n    pass\n";
-  const { schema, signature } = await analysePython(content);
+  const { schema, signature } = await analyse(content);
   expect(schema).toMatchObject({ properties: { a: integer }, required: ["a"] });
   expect(signature.has_main).toBe(true);
   expect(signature.preprocessor).toMatchObject([
@@ -107,14 +109,14 @@ test("an async main, with a preprocessor", async () => {
 });
 
 test("no preprocessor, and one without parameters", async () => {
-  expect((await analysePython("def main(): pass")).signature.preprocessor).toBeUndefined();
-  expect((await analysePython("def preprocessor(): pass")).signature.preprocessor).toEqual([]);
+  expect((await analyse("def main(): pass")).signature.preprocessor).toBeUndefined();
+  expect((await analyse("def preprocessor(): pass")).signature.preprocessor).toEqual([]);
 });
 
 test.each(["", "def other(): pass", "class M:\n  def main(self): pass", "main = 1"])(
   "main is missing in: %j",
   async (content) => {
-    const { schema, signature } = await analysePython(content);
+    const { schema, signature } = await analyse(content);
     expect(signature.has_main).toBe(false);
     expect(schema).toMatchObject({ properties: {}, required: [] });
   },
@@ -126,12 +128,12 @@ describe("a syntax error", () => {
     ["def main():\n  return 1 +\n", 2, 13],
     ["x = 'ünï' 2", 1, 11],
   ])("%j is reported with line and column", async (content, line, column) => {
-    const told = await analysePython(content).catch((error) => error);
+    const told = await analyse(content).catch((error) => error);
     expect(told).toMatchObject({ name: "SyntaxError", line, column });
     expect(told.message).toStartWith(`Syntax error at line ${line}, column ${column}: `);
   });
 
   test("invalid bytes in Python source are a syntax error too", async () => {
-    await expect(analysePython("x = '\0'")).rejects.toThrow("Syntax error at line 1");
+    await expect(analyse("x = '\0'")).rejects.toThrow("Syntax error at line 1");
   });
 });

@@ -71,7 +71,7 @@ test.each([
 });
 
 const parametersOf = async (dialect: SqlDialect, source: string) =>
-  (await analyseScript(dialect, source)).signature.parameters;
+  (await analyseScript(dialect, source, { owner: "acme" })).signature.parameters;
 
 test("a statement of PostgreSQL has its own parameter numbers, and each value its declared type", async () => {
   const source =
@@ -123,7 +123,7 @@ test("comments determine the schema of the arguments", async () => {
     -- :g (date)
     -- this $1 is (no declaration) of one
     SELECT ?`;
-  const { schema, signature } = await analyseScript("mysql", source);
+  const { schema, signature } = await analyseScript("mysql", source, { owner: "acme" });
   expect(schema).toEqual({
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",

@@ -1,4 +1,6 @@
+import { availableParallelism } from "node:os";
 import { BadRequest } from "../../../lib/errors.ts";
+import { type AnalysisOwner, createAnalysisSlots } from "../analysis-slots.ts";
 import { describeMissingTool, INSTALL_BASH } from "../missing-tool.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 
@@ -8,12 +10,20 @@ import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } f
  */
 const ARGUMENT = /^([A-Za-z_]\w*)=(?:"\$(?:(\d)|\{(\d{1,2})(?::-([^}]*))?\})"|\$(\d))\s*(?:#.*)?$/;
 
+/** Checks of the syntax at once. */
+const checks = createAnalysisSlots(Math.min(4, availableParallelism()));
+/** Timeout of a check, so that one script does not keep a slot. */
+const CHECK_TIMEOUT_MS = 30_000;
+
 /** Converts the line ends of Windows, which bash takes for a part of the last word. */
 export const toUnixLines = (content: string) => content.replaceAll("\r\n", "\n");
 
-/** Reads arguments by the convention above; bash itself checks the syntax, without running anything. */
-export async function analyseBash(content: string): Promise<ScriptAnalysis> {
-  await requireValidSyntax(toUnixLines(content));
+/**
+ * Reads arguments by the convention above; bash itself checks the syntax, without running anything.
+ * @throws SyntaxFault, BadRequest, TooManyRequests
+ */
+export async function analyseBash(content: string, owner: AnalysisOwner): Promise<ScriptAnalysis> {
+  await checks.run(owner, () => requireValidSyntax(toUnixLines(content)));
   const byPosition = new Map<number, Parameter>();
   for (const line of content.split(/\r?\n/)) {
     const match = ARGUMENT.exec(line);
@@ -55,10 +65,15 @@ async function requireValidSyntax(content: string): Promise<void> {
     stdin: new TextEncoder().encode(content),
     stdout: "ignore",
     stderr: "pipe",
+    timeout: CHECK_TIMEOUT_MS,
+    killSignal: "SIGKILL",
     env: { LC_ALL: "C" },
   });
   const [message, code] = await Promise.all([child.stderr.text(), child.exited]);
   if (code === 0) return;
+  if (child.signalCode !== null) {
+    throw new BadRequest(`bash could not read the script within ${CHECK_TIMEOUT_MS / 1000} s`);
+  }
   const first = message.split("\n")[0] ?? "";
   const found = /line (\d+): /.exec(first);
   if (!found) throw new SyntaxFault(1, 1, first);

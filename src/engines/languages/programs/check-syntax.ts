@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { createSlots } from "../../../lib/async/slots.ts";
+import { type AnalysisOwner, createAnalysisSlots } from "../analysis-slots.ts";
 import { SyntaxFault } from "../types.ts";
 import type { SyntaxCheck } from "./types.ts";
 
@@ -7,13 +7,17 @@ import type { SyntaxCheck } from "./types.ts";
 const TIMEOUT_MS = 2_000;
 /** Longer scripts are not checked: some parsers need time that grows with the square of the length. */
 const MAX_CHARACTERS = 200_000;
-const parsers = createSlots(Math.min(4, availableParallelism()));
+const parsers = createAnalysisSlots(Math.min(4, availableParallelism()));
 
-/** Parses a script by its language's own tool, if the server has it. @throws SyntaxFault */
-export async function requireValidSyntax(check: SyntaxCheck, content: string): Promise<void> {
+/** Parses a script by its language's own tool, if the server has it. @throws SyntaxFault, TooManyRequests */
+export async function requireValidSyntax(
+  check: SyntaxCheck,
+  content: string,
+  owner: AnalysisOwner,
+): Promise<void> {
   const path = Bun.which(check.command[0]);
   if (!path || content.length > MAX_CHARACTERS) return;
-  const fault = await parsers.run(() => findFault(path, check, content));
+  const fault = await parsers.run(owner, () => findFault(path, check, content));
   if (fault) throw fault;
 }
 

@@ -1,4 +1,5 @@
 /** Languages run by a program of the machine. To add one, add a row here and an adapter. */
+import type { AnalysisOwner } from "../analysis-slots.ts";
 import { findRuntime, type ProgramLanguage, type RunnableLanguage } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
 import { requireValidSyntax } from "./check-syntax.ts";
@@ -64,9 +65,13 @@ function packagesOf(language: string, content: string): ProgramAdapter["packages
  * Parses the parameters of `main`. This needs no compiler, which reports further errors when the script runs.
  * @throws SyntaxFault where the language's tool can check the syntax alone
  */
-export async function analyseProgram(language: ProgramLanguage, content: string): Promise<ScriptAnalysis> {
+export async function analyseProgram(
+  language: ProgramLanguage,
+  content: string,
+  owner: AnalysisOwner,
+): Promise<ScriptAnalysis> {
   const { syntax_check } = PROGRAMS[language];
-  if (syntax_check) await requireValidSyntax(syntax_check, content);
+  if (syntax_check) await requireValidSyntax(syntax_check, content, owner);
   const parameters = PROGRAMS[language].parse(content);
   const manifest = packagesOf(language, content)?.toManifest(content);
   return {

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { Cache } from "../../../lib/async/cache.ts";
-import { createSlots } from "../../../lib/async/slots.ts";
 import { BadRequest } from "../../../lib/errors.ts";
+import { type AnalysisOwner, createAnalysisSlots } from "../analysis-slots.ts";
 import { describeMissingTool, INSTALL_PYTHON } from "../missing-tool.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 import { findPython } from "./find-python.ts";
@@ -23,12 +23,12 @@ interface Inspection {
 }
 
 /** Parsing is CPU-bound, so more interpreters than processors would only take memory. */
-const interpreters = createSlots(Math.min(4, availableParallelism()));
+const interpreters = createAnalysisSlots(Math.min(4, availableParallelism()));
 
 /** Timeout, so that one script does not block the others. */
 const INSPECTION_TIMEOUT_MS = 30_000;
 
-/** What the interpreter printed, by the hash of its input: importers of a script are analysed again with each version of it. */
+/** What the interpreter printed, by workspace and hash of its input: importers of a script are analysed again with each version of it. */
 const inspections = new Cache<string>({ max: 2_000_000, weigh: (_, printed) => printed.length });
 
 let program: Promise<string | undefined> | undefined;
@@ -47,13 +47,20 @@ async function findProgram(): Promise<string> {
   return found;
 }
 
-/** Analyses `main` (or another function) and `preprocessor` with Python's own parser. */
-export async function analysePython(content: string, entrypoint = "main"): Promise<ScriptAnalysis> {
+/**
+ * Analyses `main` (or another function) and `preprocessor` with Python's own parser.
+ * @throws SyntaxFault, BadRequest, TooManyRequests
+ */
+export async function analysePython(
+  content: string,
+  owner: AnalysisOwner,
+  entrypoint = "main",
+): Promise<ScriptAnalysis> {
   const stated = parseStatedRequirements(content);
-  const input = JSON.stringify([content, entrypoint, stated.python]);
+  const input = JSON.stringify([owner.owner, content, entrypoint, stated.python]);
   const key = new Bun.CryptoHasher("sha256").update(input).digest("base64");
   const run = () =>
-    interpreters.run(async () => inspect(await findProgram(), content, entrypoint, stated.python));
+    interpreters.run(owner, async () => inspect(await findProgram(), content, entrypoint, stated.python));
   const printed = inspections.get(key) ?? (await inspections.load(key, run));
   return toAnalysis(JSON.parse(printed) as Inspection, stated);
 }

@@ -1,25 +1,34 @@
 /** Analyses a script on the calling thread. Parsers are loaded on first use. */
 import { BadRequest } from "../../../lib/errors.ts";
+import type { AnalysisOwner } from "../analysis-slots.ts";
 import { findRuntime, type Language, type ProgramLanguage } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
 
-/** Analyses a script with the parser of its language. @throws SyntaxFault with line and column; BadRequest */
-export async function analyseInThread(
-  language: Language,
-  content: string,
-  entrypoint: string,
-): Promise<ScriptAnalysis> {
+export interface AnalysisRequest {
+  language: Language;
+  content: string;
+  /** Function whose parameters are the script's. */
+  entrypoint: string;
+  owner: AnalysisOwner;
+}
+
+/**
+ * Analyses a script with the parser of its language. Only parsers in processes of their own take turns.
+ * @throws SyntaxFault with line and column; BadRequest; TooManyRequests
+ */
+export async function analyseInThread(request: AnalysisRequest): Promise<ScriptAnalysis> {
+  const { language, content, entrypoint, owner } = request;
   switch (findRuntime(language)) {
     case "bun":
     case "nativets":
     case "deno":
       return (await import("../typescript/analyse.ts")).analyseTypeScript(content, entrypoint);
     case "python3":
-      return (await import("../python/analyse.ts")).analysePython(content, entrypoint);
+      return (await import("../python/analyse.ts")).analysePython(content, owner, entrypoint);
     case "bash":
       if (entrypoint !== "main")
         throw new BadRequest("a bash script has no functions that can be run by name");
-      return (await import("../bash/analyse.ts")).analyseBash(content);
+      return (await import("../bash/analyse.ts")).analyseBash(content, owner);
     case "postgresql":
     case "mysql":
     case "sqlite":
@@ -36,7 +45,11 @@ export async function analyseInThread(
       if (entrypoint !== "main") {
         throw new BadRequest(`${language} scripts have no functions that can be run by name`);
       }
-      return (await import("../programs/table.ts")).analyseProgram(language as ProgramLanguage, content);
+      return (await import("../programs/table.ts")).analyseProgram(
+        language as ProgramLanguage,
+        content,
+        owner,
+      );
     case undefined:
       return createUnknownAnalysis();
   }

@@ -1,5 +1,6 @@
 /** Analyses a script without running it: the parameters of main, and the required packages. */
 import { BadRequest, PayloadTooLarge } from "../../../lib/errors.ts";
+import type { AnalysisOwner } from "../analysis-slots.ts";
 import { findRuntime, type Language, type RunnableLanguage } from "../languages.ts";
 import type { ScriptAnalysis } from "../types.ts";
 import { analyseInThread } from "./analyse-in-thread.ts";
@@ -13,16 +14,21 @@ const SYNTAX_TREES = new Set<RunnableLanguage>(["bun", "nativets", "python3"]);
 /** Maximum length of a script. */
 const MAX_SCRIPT_CHARACTERS = 10_000_000;
 
+/** For whom a script is analysed, and what of it. */
+export interface AnalysisOptions extends AnalysisOwner {
+  /** Function whose parameters are the script's, `main` if left out; bash has none. */
+  entrypoint?: string;
+}
+
 /**
  * Analyses a script.
- * @param entrypoint function whose parameters are the script's; bash has none
  * @throws SyntaxFault with line and column; BadRequest if a required interpreter is missing or an import is
- * unsupported; PayloadTooLarge
+ * unsupported; PayloadTooLarge; TooManyRequests for a request, if too many of its owner wait
  */
 export async function analyseScript(
   language: Language,
   content: string,
-  entrypoint = "main",
+  { entrypoint = "main", ...owner }: AnalysisOptions,
 ): Promise<ScriptAnalysis> {
   if (content.length > MAX_SCRIPT_CHARACTERS) {
     throw new PayloadTooLarge(
@@ -34,8 +40,8 @@ export async function analyseScript(
   // Whether the script is analysed on this thread. Python is parsed by an interpreter in its own process.
   const isHere = content.length <= MAX_IN_THREAD_CHARACTERS || runtime === "python3";
   return isHere
-    ? analyseInThread(language, content, entrypoint)
-    : analyseOffThread({ language, content, entrypoint });
+    ? analyseInThread({ language, content, entrypoint, owner })
+    : analyseOffThread({ language, content, entrypoint, owner });
 }
 
 /** Whether a client's lock states that there are no packages, in a form that cannot be installed from. */

@@ -1,14 +1,14 @@
 /** Program of the worker thread that analyses a long script: it posts one reply. */
 import { BadRequest } from "../../../lib/errors.ts";
 import { SyntaxFault } from "../types.ts";
-import { analyseInThread } from "./analyse-in-thread.ts";
-import type { AnalysisReply, AnalysisRequest } from "./off-thread.ts";
+import { type AnalysisRequest, analyseInThread } from "./analyse-in-thread.ts";
+import type { AnalysisReply } from "./off-thread.ts";
 
 declare const self: Worker;
 
-async function analyseRequest({ language, content, entrypoint }: AnalysisRequest): Promise<AnalysisReply> {
+async function analyseRequest(request: AnalysisRequest): Promise<AnalysisReply> {
   try {
-    return { ok: true, analysis: await analyseInThread(language, content, entrypoint) };
+    return { ok: true, analysis: await analyseInThread(request) };
   } catch (cause) {
     if (cause instanceof SyntaxFault) {
       const { line, column, detail } = cause;

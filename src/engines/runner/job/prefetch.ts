@@ -4,7 +4,7 @@
  * (`recall`), and by itself when the server must read an answer first (`Done.dropped`).
  */
 import { sleep } from "../../../lib/async/sleep.ts";
-import { yieldToEventLoop } from "../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../lib/async/time-slices.ts";
 import { isCount } from "../output/validate-answer.ts";
 import type { Child } from "../process/child.ts";
 import { createRunMessage } from "../process/run-message.ts";

@@ -1,5 +1,5 @@
 /** Limits how many compilers and package clients run at once: each takes a core, and none may keep others waiting. */
-import { createFairSlots } from "./fair-slots.ts";
+import { createFairSlots } from "../../../lib/async/fair-slots.ts";
 
 export type ToolKind = "compiler" | "package_client";
 

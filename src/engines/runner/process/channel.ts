@@ -4,8 +4,7 @@
  * can write to the socket too.
  */
 import type { Socket, SocketHandler } from "bun";
-import { createTimeSlices } from "../../../lib/async/time-slices.ts";
-import { yieldToEventLoop } from "../../../lib/async/yield.ts";
+import { createTimeSlices, yieldToEventLoop } from "../../../lib/async/time-slices.ts";
 import { isTooDeep } from "../../../lib/json/depth.ts";
 import type { FromChild, ReferenceReply, Run, ToChild } from "../protocol.ts";
 

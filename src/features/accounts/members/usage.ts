@@ -3,7 +3,7 @@
  * six hours each, since SQLite runs them on the thread that serves requests.
  */
 import { and, eq, gte, isNotNull, lt, notInArray, sql } from "drizzle-orm";
-import { yieldToEventLoop } from "../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../lib/async/time-slices.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { FRAME_KINDS } from "../../../platform/queue/states.ts";
 import { jobs } from "../../../platform/queue/tables.ts";

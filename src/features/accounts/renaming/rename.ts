@@ -20,7 +20,7 @@ import { containsText } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { dialect } from "../../../database/kit.ts";
 import type { Part } from "../../../database/slices.ts";
-import { yieldToEventLoop } from "../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../lib/async/time-slices.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { parseEmail, parseUsername } from "../../../lib/text/paths.ts";

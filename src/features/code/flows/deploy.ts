@@ -31,7 +31,7 @@ export async function createFlow(ctx: WorkspaceContext, body: NewFlow): Promise<
   const { workspace_id } = ctx.caller.member;
   const path = parsePath(body.path);
   requireOnBehalfOfRight(ctx, body.on_behalf_of_email);
-  const locked = await validateAndLock(body);
+  const locked = await validateAndLock(workspace_id, body);
   return ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);
     const previous = await findFlow(tx, workspace_id, path);
@@ -55,7 +55,7 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
   const path = parsePath(body.path);
   if (path !== old) requireScope(ctx.caller.identity, { domain: "flows", action: "write" }, path);
   requireOnBehalfOfRight(ctx, body.on_behalf_of_email);
-  const locked = await validateAndLock(body);
+  const locked = await validateAndLock(workspace_id, body);
   return ctx.write({ resource: path, parameters: path === old ? {} : { old_path: old } }, async (tx) => {
     // Always in the same order, to avoid deadlocks between two renames.
     for (const each of [...new Set([old, path])].sort()) await tx.lock(`flow ${workspace_id} ${each}`);
@@ -80,11 +80,11 @@ function requireNewest(parent: number | undefined, { path, version }: Flow): voi
 }
 
 /** Validates and locks a flow. A draft may be unfinished, so it is checked when it is deployed. */
-async function validateAndLock(body: NewFlow): Promise<LockedFlow> {
+async function validateAndLock(workspace_id: string, body: NewFlow): Promise<LockedFlow> {
   if (body.draft_only) return { value: body.value, complete: false };
   validateFlow(body.value);
   try {
-    return await lockTrivialScripts(body.value);
+    return await lockTrivialScripts(workspace_id, body.value);
   } catch (cause) {
     // The lock job finds the same, and stores it with the version.
     if (cause instanceof BadRequest) return { value: body.value, complete: false };

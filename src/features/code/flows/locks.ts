@@ -1,6 +1,7 @@
 /** Locks of the inline scripts of flows. */
 import { and, eq, isNull, lt, or } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
+import type { AnalysisOwner } from "../../../engines/languages/analysis-slots.ts";
 import { isLanguage } from "../../../engines/languages/languages.ts";
 import { analyseScript, findUsableLock, isEmptyLock } from "../../../engines/languages/reading/analyse.ts";
 import type { Language, ScriptAnalysis } from "../../../engines/languages/types.ts";
@@ -23,12 +24,13 @@ export interface LockedFlow {
 }
 
 /**
- * Locks the inline scripts that need no dependency job. Scripts without packages and imports get the lock "".
+ * Locks the inline scripts that need no dependency job, for a request. Scripts without packages and imports get the
+ * lock "".
  * @returns the flow with the known locks
- * @throws BadRequest naming the step, for a syntax error (line and column)
+ * @throws BadRequest naming the step, for a syntax error (line and column); TooManyRequests
  */
-export function lockTrivialScripts(value: StoredFlow): Promise<LockedFlow> {
-  return fillLocks(value, async ({ analysis, lock }) => {
+export function lockTrivialScripts(workspace_id: string, value: StoredFlow): Promise<LockedFlow> {
+  return fillLocks(value, { owner: workspace_id, for_request: true }, async ({ analysis, lock }) => {
     if (analysis.imports.length > 0) return undefined;
     return lock ?? (analysis.packages ? undefined : "");
   });
@@ -54,11 +56,13 @@ export interface FlowInlineScript {
 
 /**
  * Sets the lock of each inline script to the result of `lockOf`.
+ * @param owner for whom the scripts are analysed
  * @param lockOf undefined leaves the script unlocked, and the flow incomplete
  * @throws BadRequest naming the step
  */
 export async function fillLocks(
   value: StoredFlow,
+  owner: AnalysisOwner,
   lockOf: (script: FlowInlineScript) => Promise<string | undefined>,
 ): Promise<LockedFlow> {
   const filled = copyJson(value);
@@ -68,7 +72,7 @@ export async function fillLocks(
     const { language } = script;
     const { content } = script;
     const found = await withStepErrors(id, "content", async () => {
-      const analysis = await analyseScript(language, content);
+      const analysis = await analyseScript(language, content, owner);
       const lock = await parseUsableLock(language, script.lock);
       return lockOf({ id, language, content, analysis, lock, sent_lock: script.lock });
     });

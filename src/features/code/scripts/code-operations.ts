@@ -124,13 +124,14 @@ export const analyseCode = operation({
   summary: "Analyse code without storing it: arguments, packages, imports, and syntax errors",
   body: z.object({ language: z.enum(LANGUAGES), content: z.string() }),
   responds: responds.json(Analysis),
-  run: async (_ctx, { body }) => {
+  run: async (ctx, { body }) => {
     const missing_program = describeMissingProgram(body.language, body.content);
     const missing = missing_program === undefined ? {} : { missing_program };
     try {
       const { signature, schema, packages, imports, warning } = await analyseScript(
         body.language,
         body.content,
+        { owner: ctx.caller.member.workspace_id, for_request: true },
       );
       return {
         schema,

@@ -34,7 +34,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
   const workspace_id = ctx.caller.member.workspace_id;
   const path = parsePath(body.path);
   requireOnBehalfOfRight(ctx, body.on_behalf_of_email);
-  const read = await analyseNewScript(body);
+  const read = await analyseNewScript(workspace_id, body);
   const lock = await findUsableLock(body.language, body.lock);
   if (body.signature) await requireReadableSecret(ctx, body.signature.secret);
   return app.db.write(async (tx) => {
@@ -77,13 +77,12 @@ const EMPTY_ANALYSIS: ScriptAnalysis = {
 };
 
 /** Analyses the code; bundles need no packages. @returns undefined if it cannot be parsed */
-async function analyseNewScript({
-  language,
-  content,
-  bundle,
-}: NewScript): Promise<ScriptAnalysis | undefined> {
+async function analyseNewScript(
+  workspace_id: string,
+  { language, content, bundle }: NewScript,
+): Promise<ScriptAnalysis | undefined> {
   try {
-    const analysis = await analyseScript(language, content);
+    const analysis = await analyseScript(language, content, { owner: workspace_id, for_request: true });
     return bundle === undefined ? analysis : { ...analysis, packages: undefined, imports: [] };
   } catch (cause) {
     if (cause instanceof BadRequest) return undefined;

@@ -6,7 +6,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { processInBatches } from "../../../lib/async/batches.ts";
-import { yieldToEventLoop } from "../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../lib/async/time-slices.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 

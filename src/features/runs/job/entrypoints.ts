@@ -1,5 +1,6 @@
 /** Jobs that run an exported function of a script other than main: tasks of workflows as code, and dynamic choices. */
 
+import type { AnalysisOwner } from "../../../engines/languages/analysis-slots.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language, Signature } from "../../../engines/languages/types.ts";
 import type { RunnableVersion } from "../../../engines/runner/types.ts";
@@ -35,28 +36,35 @@ export function removeEntrypointArgument(args: string): string {
 
 /**
  * Returns the signature of an exported function.
+ * @param owner for whom the code is analysed
  * @param what name of the code in the error message
  * @throws BadRequest if the function does not exist
  */
 export async function getFunctionSignature(
   { language, content }: { language: Language; content: string },
   entrypoint: string,
+  owner: AnalysisOwner,
   what: string,
 ): Promise<Signature> {
-  const { signature } = await analyseScript(language, content, entrypoint);
+  const { signature } = await analyseScript(language, content, { entrypoint, ...owner });
   if (!signature.has_main) throw new BadRequest(`${what} exports no function \`${entrypoint}\``);
   return signature;
 }
 
 /**
- * Returns a version that runs another function instead of main.
+ * Returns a version that runs another function instead of main, for a job.
  * @throws BadRequest if the script exports no such function
  */
 export async function selectEntrypoint(
   version: RunnableVersion,
   entrypoint: string,
 ): Promise<RunnableVersion> {
-  const signature = await getFunctionSignature(version, entrypoint, "the script");
+  const signature = await getFunctionSignature(
+    version,
+    entrypoint,
+    { owner: version.workspace_id },
+    "the script",
+  );
   const id = sha256(`${version.id}\n${entrypoint}`).slice(0, 32);
   return { ...version, id, parameters: signature.parameters, preprocessor_parameters: undefined };
 }

@@ -40,7 +40,7 @@ export async function loadVersion(
   }
   const content = job.raw_code ?? "";
   const language = job.language as Language;
-  const analysis = await analyseScript(language, content);
+  const analysis = await analyseScript(language, content, { owner: job.workspace_id });
   const path = job.script_path ?? undefined;
   const modules = job.raw_modules === null ? undefined : (parseSchemaJson(job.raw_modules) as Modules);
   const code = { language, content, path, lock: job.raw_lock ?? undefined, modules };
@@ -75,8 +75,8 @@ async function resolveCode(
   code: UndeployedCode,
   { output, stop, slot }: { output: OutputWriter; stop: StopRequest; slot: JobSlot },
 ): Promise<ResolvedCode> {
-  const analysis = await analyseScript(code.language, code.content);
   const { workspace_id } = job;
+  const analysis = await analyseScript(code.language, code.content, { owner: workspace_id });
   const lockOf = async (packages: Packages | undefined) => {
     if (code.lock || !packages) return code.lock ?? "";
     const takeBack = slot.yield();

@@ -240,7 +240,10 @@ async function createInlineSubmission(
     throw new BadRequest(`the inline script is in ${script.language}; use one of ${LANGUAGES.join(", ")}`);
   }
   // Syntax errors are reported before a job is created.
-  await analyseScript(language, script.content);
+  await analyseScript(language, script.content, {
+    owner: viewer.caller.member.workspace_id,
+    for_request: true,
+  });
   return {
     kind: "preview",
     script_path: app_path,

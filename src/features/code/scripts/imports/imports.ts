@@ -70,7 +70,7 @@ export class ImportError extends BadRequest {
 const MAX_IMPORTS = 500;
 
 /**
- * Resolves the imports of code, transitively, to the newest versions.
+ * Resolves the imports of code, transitively, to the newest versions, for a job.
  * @param member the person whose rights apply
  * @throws ImportError, SyntaxFault, DependencyError for conflicting packages
  */
@@ -80,7 +80,8 @@ export async function resolveImports(
   code: ImportingCode,
 ): Promise<ResolvedImports> {
   const { workspace_id, language } = code;
-  const own = await analyseScript(language, code.content);
+  const owner = { owner: workspace_id };
+  const own = await analyseScript(language, code.content, owner);
   const found = new Map<string, FoundImport>();
   let packages = own.packages;
   const queue = own.imports.map((specifier) => ({ specifier, from: code.path }));
@@ -94,7 +95,7 @@ export async function resolveImports(
       throw new BadRequest(`${code.path ?? "the script"} imports more than ${MAX_IMPORTS} scripts`);
     }
     found.set(row.path, row);
-    const analysis = await analyseScript(row.language as Language, row.content).catch((cause) => {
+    const analysis = await analyseScript(row.language as Language, row.content, owner).catch((cause) => {
       if (!(cause instanceof SyntaxFault)) throw cause;
       const problem = `${row.path}: ${cause.message}`;
       throw new ImportError(next.specifier, next.from, candidates, [...found.keys()], problem);

@@ -2,8 +2,7 @@
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { processInBatches } from "../../../../lib/async/batches.ts";
-import { createTimeSlices } from "../../../../lib/async/time-slices.ts";
-import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import { createTimeSlices, yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import { BadRequest, Forbidden, InvalidInput } from "../../../../lib/errors.ts";
 import { MAX_JSON_DEPTH, requireJsonDepth } from "../../../../lib/json/depth.ts";
 import { parseJson } from "../../../../lib/json/json.ts";

@@ -5,7 +5,7 @@
 import { and, asc, gt, type SQL, sql } from "drizzle-orm";
 import { preventIndexUse } from "../../../../database/conditions.ts";
 import { dialect } from "../../../../database/kit.ts";
-import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import {

@@ -12,7 +12,7 @@ import { and, asc, count, desc, gt, gte, inArray, lt, lte, type SQL, sql } from 
 import { preventIndexUse } from "../../../../database/conditions.ts";
 import { memoizePerApp } from "../../../../lib/async/per-app.ts";
 import { createSlots } from "../../../../lib/async/slots.ts";
-import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import type { JsonCondition } from "./json-conditions.ts";

@@ -3,7 +3,7 @@
  * for it, and PostgreSQL's `jsonb` rejects the escaped NUL that stored JSON may contain.
  */
 import { count, inArray, type SQL, sql } from "drizzle-orm";
-import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import { containsJson } from "../../../../lib/json/contains.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";

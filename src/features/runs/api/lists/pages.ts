@@ -1,6 +1,6 @@
 /** Pages of a job query, by creation time. */
 import { and, eq, inArray, type SQL } from "drizzle-orm";
-import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { workspaces } from "../../../tenancy/workspaces/tables.ts";

@@ -8,7 +8,7 @@
 import { and, inArray, lte, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import { preventIndexUse } from "../../../../database/conditions.ts";
-import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import {
   isoTimestamp,

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
+import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { lockTrivialScripts } from "../../../code/flows/locks.ts";
 import { OpenFlowValue } from "../../../code/flows/value/open-flow.ts";
@@ -14,11 +15,11 @@ const base = "/w/{workspace}/jobs" as const;
 const Dependencies = z.object({ path: z.string(), flow_value: OpenFlowValue });
 
 /** Creates the submission of a flow dependency job. Scripts with syntax errors are rejected before. */
-async function createFlowLockSubmission({
-  path,
-  flow_value,
-}: z.output<typeof Dependencies>): Promise<Submission> {
-  const { value } = await lockTrivialScripts(flow_value);
+async function createFlowLockSubmission(
+  ctx: WorkspaceContext,
+  { path, flow_value }: z.output<typeof Dependencies>,
+): Promise<Submission> {
+  const { value } = await lockTrivialScripts(ctx.caller.member.workspace_id, flow_value);
   return {
     kind: "flowdependencies",
     script_path: path,
@@ -51,7 +52,7 @@ const runFlowDependencies = operation({
     "the flow with the locks of its scripts",
   ),
   run: async (ctx, { body }) => {
-    const end = await submitAndWait(ctx, await createFlowLockSubmission(body), {});
+    const end = await submitAndWait(ctx, await createFlowLockSubmission(ctx, body), {});
     const { updated_flow_value, error } = parseSchemaJson(end.result) as {
       updated_flow_value?: OpenFlowValue;
       error?: { message: string };
@@ -68,7 +69,7 @@ const runFlowDependenciesAsync = operation({
   path: `${base}/run/flow_dependencies_async`,
   summary: "Resolve the locks of the scripts in an undeployed flow, asynchronously",
   responds: responds.created("uuid of the job"),
-  run: async (ctx, { body }) => (await submitJob(ctx, await createFlowLockSubmission(body), {})).id,
+  run: async (ctx, { body }) => (await submitJob(ctx, await createFlowLockSubmission(ctx, body), {})).id,
 });
 
 export const flowDependencyOperations: Operation[] = [runFlowDependencies, runFlowDependenciesAsync];

@@ -46,7 +46,7 @@ export async function createFlowPreviewSubmission(
   if (restarted_from) {
     requireRestartable(await getJob(ctx, ctx.caller.member.workspace_id, restarted_from.flow_job_id));
   }
-  const value = await addKnownLocks(given);
+  const value = await addKnownLocks(ctx.caller.member.workspace_id, given);
   const steps = toRunnableFlow(value);
   const submission: Submission = {
     kind: "flowpreview",
@@ -66,9 +66,9 @@ export async function createFlowPreviewSubmission(
 }
 
 /** Adds locks that need no resolution. A script that does not parse is left as it is and fails when its step runs. */
-async function addKnownLocks(given: OpenFlowValue): Promise<OpenFlowValue> {
+async function addKnownLocks(workspace_id: string, given: OpenFlowValue): Promise<OpenFlowValue> {
   try {
-    return (await lockTrivialScripts(given)).value;
+    return (await lockTrivialScripts(workspace_id, given)).value;
   } catch (cause) {
     if (cause instanceof BadRequest) return given;
     throw cause;

@@ -1,5 +1,6 @@
 /** Dynamic choices of a form field, computed by a function exported beside main, or stored with a flow's schema. */
 import { z } from "zod";
+import type { AnalysisOwner } from "../../../../engines/languages/analysis-slots.ts";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
 import type { Language } from "../../../../engines/languages/types.ts";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
@@ -34,20 +35,22 @@ type Choice = z.output<typeof Choice>;
  */
 async function createChoiceSubmission(ctx: WorkspaceContext, choice: Choice): Promise<Submission> {
   const { entrypoint_function: entrypoint, runnable_ref: ref } = choice;
+  const owner = { owner: ctx.caller.member.workspace_id, for_request: true };
   const given = addEntrypointArgument(choice.args, entrypoint);
   if (ref.source === "inline") {
     const { operator, is_admin } = ctx.caller.member;
     if (operator && !is_admin) throw new Forbidden("operators may only run deployed scripts and flows");
-    return createCodeSubmission({ language: ref.lang ?? "bun", content: ref.code }, entrypoint, given);
+    const code = { language: ref.lang ?? "bun", content: ref.code } as const;
+    return createCodeSubmission(code, entrypoint, owner, given);
   }
   const found = await resolveTarget(ctx, toTarget(ref.path, ref.runnable_kind === "flow"));
   // Choices are requested while a user fills in the form.
   const asCaller = { on_behalf_of_email: undefined, argument_schema: undefined };
   if (found.kind === "flow") {
     const { args } = await createFlowSubmission(ctx, { ...found.flow, ...asCaller }, given, {});
-    return createCodeSubmission(parseChoiceCode(found.flow), entrypoint, args);
+    return createCodeSubmission(parseChoiceCode(found.flow), entrypoint, owner, args);
   }
-  await getFunctionSignature(found.script.version, entrypoint, `script ${ref.path}`);
+  await getFunctionSignature(found.script.version, entrypoint, owner, `script ${ref.path}`);
   const submission = await createScriptSubmission(ctx, { ...found.script, ...asCaller }, given, {});
   // Limits and caching of main do not apply to its other functions.
   return {
@@ -68,9 +71,10 @@ interface ChoiceSource {
 async function createCodeSubmission(
   code: ChoiceSource,
   entrypoint: string,
+  owner: AnalysisOwner,
   args: string,
 ): Promise<Submission> {
-  await getFunctionSignature(code, entrypoint, "the code");
+  await getFunctionSignature(code, entrypoint, owner, "the code");
   return {
     kind: "preview",
     script_path: code.path,

@@ -32,6 +32,7 @@ async function requireFunction(ctx: WorkspaceContext, job: Job, entrypoint: stri
   await getFunctionSignature(
     { language: job.language as Language, content },
     entrypoint,
+    { owner: job.workspace_id, for_request: true },
     `the script of job ${job.id}`,
   );
 }

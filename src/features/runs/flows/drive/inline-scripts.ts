@@ -35,7 +35,7 @@ export interface InlineCode {
   lock: string | undefined;
 }
 
-/** Analyses by digest of the code: analysing on each run would cost more than the run. */
+/** Analyses by workspace and digest of the code: analysing on each run would cost more than the run. */
 const analysisCacheOf = memoizePerApp((_: App) => new Cache<ScriptAnalysis>({ max: MAX_CACHED_ANALYSES }));
 const MAX_CACHED_ANALYSES = 10_000;
 
@@ -51,7 +51,7 @@ export async function createInlineVersion(
 ): Promise<RunnableVersion> {
   const code = await loadInlineCode(app, job);
   const { language, content } = code;
-  const analysis = await analyseCached(app, code);
+  const analysis = await analyseCached(app, job.workspace_id, code);
   const { lock, imports } = await resolveDependenciesOf(app, job, code, analysis, resolve);
   const sources = imports.map((each) => [each.path, sha256(each.content)]);
   const id = sha256(
@@ -73,10 +73,16 @@ export async function createInlineVersion(
   };
 }
 
-async function analyseCached(app: App, { language, content }: InlineCode): Promise<ScriptAnalysis> {
+async function analyseCached(
+  app: App,
+  workspace_id: string,
+  { language, content }: InlineCode,
+): Promise<ScriptAnalysis> {
   const analyses = analysisCacheOf(app);
-  const id = sha256(`${language}\n${content}`);
-  return analyses.get(id) ?? analyses.load(id, () => analyseScript(language, content));
+  const id = sha256(`${workspace_id}\n${language}\n${content}`);
+  return (
+    analyses.get(id) ?? analyses.load(id, () => analyseScript(language, content, { owner: workspace_id }))
+  );
 }
 
 async function resolveDependenciesOf(

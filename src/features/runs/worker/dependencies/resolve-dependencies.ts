@@ -87,9 +87,10 @@ async function needsSamePackages(
   packages: Packages | undefined,
 ): Promise<boolean> {
   const imported = await loadImports(app, row.workspace_id, row.imports ?? []);
-  let before = (await analyseScript(code.language, code.content)).packages;
+  const owner = { owner: row.workspace_id };
+  let before = (await analyseScript(code.language, code.content, owner)).packages;
   for (const { language, content } of imported) {
-    before = mergePackages(before, (await analyseScript(language, content)).packages);
+    before = mergePackages(before, (await analyseScript(language, content, owner)).packages);
   }
   return Bun.deepEquals(before, packages);
 }

@@ -69,7 +69,7 @@ async function resolveLocks(
 ): Promise<{ value: StoredFlow; imports: PinnedImport[] }> {
   const { workspace_id, script_path } = job;
   const find = memoizeByPackages((packages) => resolveLock(app, packages, options));
-  const { value } = await fillLocks(await loadFlow(app, job), async (script) => {
+  const { value } = await fillLocks(await loadFlow(app, job), { owner: workspace_id }, async (script) => {
     const { id, language, content, analysis, lock, sent_lock } = script;
     if (analysis.imports.length === 0) return lock ?? find(applyLockVersions(analysis.packages, sent_lock));
     const path = formatInlineScriptPath(script_path ?? undefined, id);

@@ -8,7 +8,7 @@ import { min } from "drizzle-orm";
 import { type Backoff, computeBackoffMs } from "../../../../lib/async/retry.ts";
 import { createService, createServiceGroup, type Service } from "../../../../lib/async/service.ts";
 import { sleep } from "../../../../lib/async/sleep.ts";
-import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../../platform/loops/periodic-task.ts";
 import { sendWebhook } from "../deliveries.ts";

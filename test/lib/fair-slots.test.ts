@@ -1,6 +1,6 @@
 /** Sharing slots between owners, with a test clock. */
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import { createFairSlots } from "../../../src/engines/runner/packages/fair-slots.ts";
+import { createFairSlots } from "../../src/lib/async/fair-slots.ts";
 
 const SLOW_MS = 10_000;
 
@@ -44,6 +44,13 @@ test("a free slot goes to the owner that holds the fewest", async () => {
   await end("a1");
   await end("a2");
   expect(started).toEqual(["a1", "a2", "b1", "a3"]);
+});
+
+test("owners that hold equally many take turns", async () => {
+  const { started, start, end } = createCase();
+  for (const name of ["a1", "a2", "a3", "a4", "b1", "b2", "b3", "c1"]) await start(name);
+  for (const name of ["a1", "a2", "b1", "c1", "a3"]) await end(name);
+  expect(started).toEqual(["a1", "a2", "b1", "c1", "a3", "b2", "a4"]);
 });
 
 test("slow work no longer keeps others waiting, and its end frees nothing twice", async () => {

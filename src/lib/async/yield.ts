@@ -1,4 +1,0 @@
-/** Yields to the event loop; long work awaits it between steps. */
-export function yieldToEventLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
