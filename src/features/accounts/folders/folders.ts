@@ -1,12 +1,10 @@
 /** Folders: their owners, and who may read and write the items in them. */
 import { and, eq } from "drizzle-orm";
-import { startsWith } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { parseFolderOrGroupName } from "../../../lib/text/paths.ts";
 import { type Permissions, resolveFolderRight } from "../../../platform/access/permissions.ts";
-import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import { jobs } from "../../../platform/queue/tables.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { isBuiltInFolder, withBuiltInFolders } from "../../tenancy/people/built-in-folders.ts";
 import { type FolderRow, folders } from "../../tenancy/people/folder-tables.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
@@ -16,7 +14,7 @@ import {
   requireGrantee,
   withGrant,
 } from "../../tenancy/rights/grants.ts";
-import { countBelow, hasItemsBelow, listItemKinds } from "../../tenancy/rights/item-kinds.ts";
+import { countBelow, isPlaceUsed, listItemKinds } from "../../tenancy/rights/item-kinds.ts";
 import { mergeUnknownFields, type UnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 
 export interface NewFolder {
@@ -95,7 +93,7 @@ export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Prom
   await ctx.write({ resource: name }, async (tx) => {
     await lockFolder(tx, workspace_id, name);
     if (await findFolder(tx, workspace_id, name)) throw new BadRequest(`there is a folder ${name} already`);
-    if (!member.is_admin && (await isFolderUsed(ctx.app, tx, workspace_id, name))) {
+    if (!member.is_admin && (await isPlaceUsed(ctx.app, tx, workspace_id, `f/${name}`))) {
       throw new Forbidden(
         `there is something in f/${name}/ from before, which would become yours: an admin must create the folder`,
       );
@@ -269,18 +267,6 @@ async function storeFolder(
     .values(row)
     .onConflictDoUpdate({ target: [folders.workspace_id, folders.name], set: row });
   tx.afterCommit(() => invalidateMembers(ctx.app, folder.workspace_id));
-}
-
-/** Whether items, drafts or jobs exist below the path of a folder that does not exist yet. */
-async function isFolderUsed(app: App, db: Reader, workspace_id: string, name: string): Promise<boolean> {
-  const place = `f/${name}`;
-  if (await hasItemsBelow(app, db, workspace_id, place)) return true;
-  const [job] = await db
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(and(eq(jobs.workspace_id, workspace_id), startsWith(jobs.script_path, `${place}/`)))
-    .limit(1);
-  return job !== undefined;
 }
 
 /** Returns entries that deny owners to write; they have no effect, but are kept as a field. */

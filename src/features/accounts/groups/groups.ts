@@ -15,7 +15,7 @@ import {
   revokeGrants,
   withGrant,
 } from "../../tenancy/rights/grants.ts";
-import { hasItemsBelow } from "../../tenancy/rights/item-kinds.ts";
+import { isPlaceUsed } from "../../tenancy/rights/item-kinds.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 
 const whereGroup = (workspace_id: string, name: string) =>
@@ -129,7 +129,7 @@ export async function createGroup(
 
 async function isNameUsed(app: App, db: Reader, workspace_id: string, name: string): Promise<boolean> {
   const place = `g/${name}`;
-  return (await hasItemsBelow(app, db, workspace_id, place)) || hasGrants(app, db, workspace_id, place);
+  return (await isPlaceUsed(app, db, workspace_id, place)) || hasGrants(app, db, workspace_id, place);
 }
 
 /** Changes the summary of a group. @throws NotFound, Forbidden */

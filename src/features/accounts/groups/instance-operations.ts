@@ -1,8 +1,9 @@
-/** Groups of the instance. Any user may read them; changing and exporting them requires a license. */
+/** Groups of the instance. Any user may read them, and the addresses of people they know; changing and exporting them requires a license. */
 import { z } from "zod";
 import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { requireLicense } from "../../tenancy/license/service.ts";
+import { selectKnownUsers } from "../users/service.ts";
 import * as service from "./instance-groups.ts";
 
 const InstanceGroup = z.object({
@@ -34,11 +35,16 @@ const listInstanceGroups = operation({
   name: "listInstanceGroups",
   method: "GET",
   path: "/groups/list",
-  summary: "List the groups of the instance with their members",
+  summary: "List the groups of the instance, with those members that the caller may know about",
   responds: responds.json(z.array(InstanceGroup)),
   run: async (ctx) => {
     const groups = await service.listInstanceGroups(ctx.app.db.read);
-    return groups.map(({ name, summary, emails }) => ({ name, summary, emails }));
+    const known = new Set(await selectKnownUsers(ctx, [...new Set(groups.flatMap(({ emails }) => emails))]));
+    return groups.map(({ name, summary, emails }) => ({
+      name,
+      summary,
+      emails: emails.filter((email) => known.has(email)),
+    }));
   },
 });
 
@@ -47,11 +53,11 @@ const getInstanceGroup = operation({
   name: "getInstanceGroup",
   method: "GET",
   path: "/groups/get/{name}",
-  summary: "Read a group of the instance with its members",
+  summary: "Read a group of the instance, with those members that the caller may know about",
   responds: responds.json(InstanceGroup),
   run: async (ctx, { name }) => {
     const { summary, emails } = await service.getInstanceGroup(ctx.app.db.read, name);
-    return { name, summary, emails };
+    return { name, summary, emails: await selectKnownUsers(ctx, emails) };
   },
 });
 

@@ -90,26 +90,33 @@ export async function getUser(db: Reader, email: string) {
   return user;
 }
 
-/**
- * Whether an account exists and the caller may know about it. Users may know about members of their workspaces; super
- * admins and devops about everybody.
- */
-export async function isKnownUser({ app, caller }: UserContext, email: string): Promise<boolean> {
-  const { read } = app.db;
+/** Whether an account exists and the caller may know about it; see `selectKnownUsers`. */
+export async function isKnownUser(ctx: UserContext, email: string): Promise<boolean> {
+  const { read } = ctx.app.db;
   const [user] = await read.select({ email: users.email }).from(users).where(eq(users.email, email));
-  if (!user) return false;
-  const { identity } = caller;
-  if (identity.super_admin || identity.devops || identity.email === email) return true;
+  return user !== undefined && (await selectKnownUsers(ctx, [email])).length > 0;
+}
+
+/**
+ * Returns those of the addresses that the caller may know about: their own, and those of members of their workspaces;
+ * super admins and devops may know about everybody.
+ */
+export async function selectKnownUsers(
+  { app, caller: { identity } }: UserContext,
+  emails: readonly string[],
+): Promise<string[]> {
+  if (identity.super_admin || identity.devops || emails.length === 0) return [...emails];
+  const { read } = app.db;
   const own = read
     .select({ id: workspaceMembers.workspace_id })
     .from(workspaceMembers)
     .where(eq(workspaceMembers.email, identity.email));
-  const [shared] = await read
-    .select({ id: workspaceMembers.workspace_id })
+  const others = await read
+    .selectDistinct({ email: workspaceMembers.email })
     .from(workspaceMembers)
-    .where(and(eq(workspaceMembers.email, email), inArray(workspaceMembers.workspace_id, own)))
-    .limit(1);
-  return shared !== undefined;
+    .where(inArray(workspaceMembers.workspace_id, own));
+  const known = new Set([identity.email, ...others.map(({ email }) => email)]);
+  return emails.filter((email) => known.has(email));
 }
 
 export async function countUsers(db: Pick<Tx, "select">): Promise<number> {

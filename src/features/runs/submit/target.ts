@@ -21,7 +21,7 @@ import { isScopeAllowed, requireScope } from "../../tenancy/tokens/scopes.ts";
 export type RelockTarget = { path: string } | { hash: string } | { flow: string } | { flow_version: string };
 
 /** Converts the fields `script_path` and `is_flow` of a trigger or schedule to a target. */
-export function toTarget(path: string, is_flow: boolean): RelockTarget {
+export function toTarget(path: string, is_flow: boolean): { path: string } | { flow: string } {
   return is_flow ? { flow: path } : { path };
 }
 
@@ -99,6 +99,15 @@ export async function requireTarget(ctx: WorkspaceContext, target: RelockTarget)
   } catch (cause) {
     if (!(cause instanceof NotReady)) throw cause;
   }
+}
+
+/** Checks that a token may run a target named by its path, which need not exist. @throws Forbidden */
+export function requireTargetScope(
+  { caller: { identity } }: WorkspaceContext,
+  target: ReturnType<typeof toTarget>,
+): void {
+  if ("flow" in target) requireScope(identity, RUN_FLOWS_SCOPE, target.flow);
+  else requireScope(identity, RUN_SCRIPTS_SCOPE, target.path);
 }
 
 const RUN_SCRIPTS_SCOPE = { domain: "jobs", action: "run", kind: "scripts" } as const;

@@ -164,6 +164,26 @@ function initialGroups(email: string): Set<string> {
   return new Set(group === undefined ? [] : [group]);
 }
 
+/**
+ * Returns the member that a grantee such as `u/ann` names; of a group, its identity, which has the rights of the group
+ * alone.
+ */
+export async function findGranteeMember(
+  app: App,
+  workspace_id: string,
+  grantee: string,
+): Promise<Member | undefined> {
+  const identity = { super_admin: false, devops: false, token: undefined };
+  if (!grantee.startsWith("u/")) return resolveMember(app, { ...identity, email: grantee }, workspace_id);
+  const [row] = await app.db.read
+    .select({ email: workspaceMembers.email })
+    .from(workspaceMembers)
+    .where(
+      and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.username, grantee.slice(2))),
+    );
+  return row && resolveMember(app, { ...identity, email: row.email }, workspace_id);
+}
+
 /** Lists the members of a workspace with their groups and folder rights, by username. */
 export async function listWorkspaceMembers(app: App, workspace_id: string): Promise<Member[]> {
   const rows = await app.db.read

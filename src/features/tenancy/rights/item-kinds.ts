@@ -6,6 +6,7 @@ import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import type { Permissions } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { ItemKind } from "../../../platform/app/item-kind.ts";
+import { jobs } from "../../../platform/queue/tables.ts";
 
 /** Returns the kinds of items by name, in alphabetical order. */
 export const listItemKinds = memoizePerApp((app: App): ReadonlyMap<string, ItemKind> => {
@@ -69,14 +70,20 @@ export async function listItemsGranting(
   return [...byPath.values()].filter(({ extra_perms }) => grantee in extra_perms);
 }
 
-/** Whether anything exists below a path such as `f/data`: an item, listed or not, or a draft. */
-export async function hasItemsBelow(
+/** Whether anything exists below a path such as `f/data`: an item, listed or not, a draft, or a job. */
+export async function isPlaceUsed(
   app: App,
   db: Reader,
   workspace_id: string,
   place: string,
 ): Promise<boolean> {
-  return (await findPathBelow(app, db, workspace_id, `${place}/`)) !== undefined;
+  if ((await findPathBelow(app, db, workspace_id, `${place}/`)) !== undefined) return true;
+  const [job] = await db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.workspace_id, workspace_id), startsWith(jobs.script_path, `${place}/`)))
+    .limit(1);
+  return job !== undefined;
 }
 
 /**

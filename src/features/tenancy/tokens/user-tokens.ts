@@ -27,11 +27,11 @@ export async function createToken(ctx: UserContext, body: Omit<NewToken, "email"
   if (own?.job)
     throw new Forbidden("a job's token expires with its job, so it cannot create one that lasts longer");
   const token = { ...body, workspace_id: body.workspace_id ?? own?.workspace_id };
-  requireAllowedToken(ctx, token);
+  const expiration = requireAllowedToken(ctx, token);
   if (own?.workspace_id !== undefined && own.workspace_id !== token.workspace_id) {
     throw new Forbidden(`the new token must be bound to workspace ${own.workspace_id}, as the caller's is`);
   }
-  return storeToken(ctx, { ...token, email });
+  return storeToken(ctx, { ...token, expiration, email });
 }
 
 /** Creates a token for another user; for super admins. @throws as `createToken`, and NotFound for an unknown user */
@@ -39,18 +39,40 @@ export async function createTokenFor(
   ctx: UserContext,
   body: Omit<NewToken, "email" | "kind"> & { impersonate_email: string },
 ): Promise<string> {
-  requireAllowedToken(ctx, body);
+  const expiration = requireAllowedToken(ctx, body);
   const { impersonate_email, ...token } = body;
   const email = parseEmail(impersonate_email);
-  return storeToken(ctx, { ...token, email });
+  return storeToken(ctx, { ...token, expiration, email });
 }
 
-function requireAllowedToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">): void {
+/** Checks that the caller may create such a token. @returns when the new token expires; undefined: never */
+function requireAllowedToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">): Date | undefined {
   for (const scope of body.scopes ?? []) requireValidScope(scope);
   if (body.expiration) requireValidExpiration(ctx.app, body.expiration);
   if (!isScopeSubset(body.scopes, ctx.caller.identity.token?.scopes)) {
     throw new Forbidden("the new token's scopes exceed the caller's");
   }
+  requireValidWebhookToken(body);
+  return limitExpiration(ctx, body.expiration);
+}
+
+/**
+ * Limits the expiration of a new token to that of the caller's, if that is restricted: otherwise its holder could renew
+ * it for ever. An unrestricted token opens sessions anyway.
+ * @throws Forbidden for a later expiration
+ */
+function limitExpiration({ caller }: UserContext, wanted: Date | undefined): Date | undefined {
+  const { token: own } = caller.identity;
+  const end = own?.scopes?.length || own?.workspace_id !== undefined ? own.expiration : undefined;
+  if (end === undefined || (wanted && wanted <= end)) return wanted;
+  if (wanted === undefined) return end;
+  throw new Forbidden(
+    `a token bound to scopes or a workspace creates none that outlives it: it expires at ${end.toISOString()}`,
+  );
+}
+
+/** @throws BadRequest for a webhook's token that could run more than one script or flow */
+function requireValidWebhookToken(body: Omit<NewToken, "email" | "kind">): void {
   if (!body.label?.startsWith("webhook-")) return;
   const runs = (body.scopes ?? []).filter((scope) =>
     /^(run:(script|flow)\/|jobs:run:(scripts|flows):)[^,*]+$/.test(scope),

@@ -5,6 +5,7 @@ import { NotFound, PayloadTooLarge } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import {
   type CapturedRunnable,
   type CapturePlace,
@@ -114,6 +115,7 @@ export async function moveCaptures(
 ): Promise<void> {
   const from = await requireCaptureAccess(ctx, given);
   const to = await requireCaptureAccess(ctx, { path: new_path, is_flow: from.is_flow });
+  requireScope(ctx.caller.identity, { domain: "capture", action: "write" }, to.path);
   if (from.path === to.path) return;
   await ctx.write({ resource: from.path, parameters: { new_path: to.path } }, async (tx) => {
     for (const table of [captures, captureConfigs]) await moveRows(tx, table, from, to);

@@ -9,9 +9,15 @@ import { startsWith } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { type PathTable, toPathTable } from "../../../database/path-table.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { canRead, readableBy, requireWriteAccess } from "../../../platform/access/permissions.ts";
+import {
+  canRead,
+  readableBy,
+  requireManageAccess,
+  requireWriteAccess,
+} from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { resolveOwnerEmail } from "./owner-email.ts";
 
 /** Columns that all kinds of triggers have; this file uses no others. */
@@ -109,6 +115,20 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
   async getWritable(ctx: WorkspaceContext, path: string): Promise<Row> {
     const row = await this.get(ctx, path);
     requireWriteAccess(ctx.caller.member, path, row.extra_perms);
+    return row;
+  }
+
+  /**
+   * Returns a trigger that the caller may change, and move if the paths differ.
+   * @throws NotFound, Forbidden
+   */
+  async getMovable(ctx: WorkspaceContext, path: string, to: string): Promise<Row> {
+    const row = await this.getWritable(ctx, path);
+    if (to === path) return row;
+    const { member, identity } = ctx.caller;
+    requireScope(identity, { domain: `${this.#kind.kind}s`, action: "write" }, to);
+    requireManageAccess(member, path, "move");
+    requireWriteAccess(member, to);
     return row;
   }
 

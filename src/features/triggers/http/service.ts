@@ -4,7 +4,7 @@ import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { removeTrailingSlashes } from "../../../lib/text/slashes.ts";
-import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
+import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { parseFileKey } from "../../assets/storage/object-store.ts";
 import { requireTarget, toTarget } from "../../runs/submit/target.ts";
@@ -58,12 +58,8 @@ export async function updateRoute(
   path: string,
   body: RouteBody & { enabled?: boolean },
 ): Promise<void> {
-  const before = await routeStore.getWritable(ctx, path);
   const to = parsePath(body.path);
-  if (to !== path) {
-    requireManageAccess(ctx.caller.member, path, "move");
-    requireWriteAccess(ctx.caller.member, to);
-  }
+  const before = await routeStore.getMovable(ctx, path, to);
   const changes = { ...(await parseRouteBody(ctx, body)), path: to };
   const stays = routePlaceKey(before) === routePlaceKey({ ...changes, workspace_id: before.workspace_id });
   await routeStore.update(ctx, path, changes, async (tx) => {

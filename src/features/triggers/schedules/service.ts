@@ -7,7 +7,7 @@ import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { RUN_KINDS } from "../../../platform/queue/states.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
-import { requireTarget, toTarget } from "../../runs/submit/target.ts";
+import { requireTarget, requireTargetScope, toTarget } from "../../runs/submit/target.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
 import { type TriggerInput, TriggerStore } from "../common/trigger-store.ts";
 import { computeNextRunTime, requireValidCron } from "./cron/cron.ts";
@@ -57,8 +57,10 @@ export async function updateSchedule(
 
 async function requireValidSchedule(ctx: WorkspaceContext, body: ScheduleBody): Promise<void> {
   requireValidCron(body.schedule, body.timezone);
-  // A disabled schedule starts nothing: its script may come later.
-  if (body.enabled) await requireTarget(ctx, toTarget(body.script_path, body.is_flow));
+  const target = toTarget(body.script_path, body.is_flow);
+  // A disabled schedule starts nothing: its script may come later. Enabling it asks for no right to run.
+  if (body.enabled) await requireTarget(ctx, target);
+  else requireTargetScope(ctx, target);
   for (const field of HANDLER_FIELDS) {
     const handler = body[field];
     if (handler) await requireValidHandler(ctx, field, handler);

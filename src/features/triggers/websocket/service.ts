@@ -6,7 +6,7 @@ import type { Tx } from "../../../database/database.ts";
 import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
-import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
+import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { RenameParameters } from "../../../platform/app/person.ts";
 import { type RelockTarget, requireTarget, toTarget } from "../../runs/submit/target.ts";
@@ -46,12 +46,8 @@ export async function updateTrigger(
   path: string,
   body: TriggerBody & { enabled?: boolean },
 ): Promise<void> {
-  await triggerStore.getWritable(ctx, path);
   const to = parsePath(body.path);
-  if (to !== path) {
-    requireManageAccess(ctx.caller.member, path, "move");
-    requireWriteAccess(ctx.caller.member, to);
-  }
+  await triggerStore.getMovable(ctx, path, to);
   await requireValidTrigger(ctx, body);
   await triggerStore.update(ctx, path, { ...body, path: to });
 }

@@ -18,7 +18,9 @@ import {
   toLimitOffset,
 } from "../../../../platform/http/operation.ts";
 import { jobLogs, jobs, type NewJob } from "../../../../platform/queue/tables.ts";
+import { requireAllowedTag } from "../../../tenancy/tokens/scopes.ts";
 import { workspaceMembers } from "../../../tenancy/workspaces/tables.ts";
+import { isOpenTag, throwTagNotAllowed } from "../../job/custom-tags.ts";
 import { readLog } from "../../job/logs.ts";
 import { indexImported } from "../../search/indexer.ts";
 import { findJob } from "../../submit/find-and-cancel.ts";
@@ -196,8 +198,8 @@ const QUEUEABLE_KINDS = ["script", "preview", "dependencies"];
 
 /**
  * Requires that the jobs can be queued here. Only a super admin may import jobs that run as users who are not
- * members.
- * @throws BadRequest for a kind of job that cannot be queued, Forbidden for another user's identity
+ * members, or have not joined yet, and jobs whose tag is reserved for others.
+ * @throws BadRequest for a kind of job that cannot be queued, Forbidden for another user's identity or a tag
  */
 async function requireImportable(
   ctx: WorkspaceContext,
@@ -210,17 +212,28 @@ async function requireImportable(
       `job ${unfit.id} is a ${unfit.job_kind}: only ${QUEUEABLE_KINDS.join(", ")} can be queued`,
     );
   }
-  if (ctx.caller.identity.super_admin) return;
+  const { identity } = ctx.caller;
+  for (const { tag } of list) {
+    requireAllowedTag(identity, tag);
+    if (!identity.super_admin && !isOpenTag(ctx.app, workspace, { tag })) throwTagNotAllowed(workspace, tag);
+  }
+  if (identity.super_admin) return;
   const members = await ctx.app.db.read
     .select({ username: workspaceMembers.username, email: workspaceMembers.email })
     .from(workspaceMembers)
-    .where(and(eq(workspaceMembers.workspace_id, workspace), eq(workspaceMembers.disabled, false)));
+    .where(
+      and(
+        eq(workspaceMembers.workspace_id, workspace),
+        eq(workspaceMembers.disabled, false),
+        eq(workspaceMembers.unasked, false),
+      ),
+    );
   const identities = new Set(members.map(({ username, email }) => `u/${username}\n${email}`));
   const foreign = list.find((job) => !identities.has(`${job.permissioned_as}\n${job.email}`));
   if (foreign) {
     throw new Forbidden(
-      `job ${foreign.id} would run as ${foreign.permissioned_as} (${foreign.email}), who is not a member of workspace ${workspace}`,
-      { hint: "add the member first, or have a super admin import the jobs" },
+      `job ${foreign.id} would run as ${foreign.permissioned_as} (${foreign.email}), who has not joined workspace ${workspace}`,
+      { hint: "have them join first, or have a super admin import the jobs" },
     );
   }
 }

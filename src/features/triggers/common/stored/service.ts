@@ -1,7 +1,7 @@
 /** Stored triggers: permissions, and the state in the form that clients use. Nothing else about them is checked. */
 import { eq } from "drizzle-orm";
 import { parsePath } from "../../../../lib/text/paths.ts";
-import { requireManageAccess, requireWriteAccess } from "../../../../platform/access/permissions.ts";
+import { requireWriteAccess } from "../../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type TriggerInput, TriggerStore } from "../trigger-store.ts";
 import type { StoredKindName } from "./kinds.ts";
@@ -42,12 +42,8 @@ export async function updateStoredTrigger(
   path: string,
   body: Omit<StoredInput, "enabled"> & { enabled?: boolean },
 ): Promise<void> {
-  await store.getWritable(ctx, path);
   const to = parsePath(body.path);
-  if (to !== path) {
-    requireManageAccess(ctx.caller.member, path, "move");
-    requireWriteAccess(ctx.caller.member, to);
-  }
+  await store.getMovable(ctx, path, to);
   await store.update(ctx, path, { ...body, path: to });
 }
 
