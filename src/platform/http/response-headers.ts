@@ -27,6 +27,8 @@ export function createResponseFinisher(app: App, proxies: TrustedProxies, op: Op
   const statuses = app.meters.responsesOf(op?.method ?? "any", op ? getBasePath(op) + op.path : "none");
   const isOpen = op?.cors !== undefined && op.cors !== false;
   const byAnyMethod = op?.cors === "any method";
+  // Answers to other methods are not cached (RFC 9111 §4), and scripts of routes decide about theirs.
+  const isPrivate = op?.method === "GET" && !byAnyMethod;
   const mayBeHttps = app.config.tls_cert !== undefined || app.config.trusted_proxies !== undefined;
   return (request: Request, id: string, response: Response): void => {
     const { headers } = response;
@@ -36,6 +38,8 @@ export function createResponseFinisher(app: App, proxies: TrustedProxies, op: Op
     if (isOpen) allowAnyOrigin(headers);
     else protectResponse(headers);
     if (byAnyMethod) allowAnyMethod(headers);
+    // Secrets and results must stay neither on the disk of a browser nor in a shared cache.
+    if (isPrivate && !headers.has("cache-control")) headers.set("cache-control", "no-store");
     if (mayBeHttps && (proxies.readForwarded(request).https ?? request.url.startsWith("https:"))) {
       headers.set("strict-transport-security", HSTS_POLICY);
     }

@@ -22,6 +22,14 @@ describe("headers", () => {
     }
   });
 
+  test("keep what is read out of caches, unless the answer says otherwise", async () => {
+    const read = async (path: string) => (await server.as(token)("GET", path)).headers.get("cache-control");
+    for (const path of ["/users/whoami", "/w/acme/jobs/list", "/w/acme/jobs_u/get_args/x"]) {
+      expect([path, await read(path)]).toEqual([path, "no-store"]);
+    }
+    expect(await read("/oidc/jwks")).toBe("public, max-age=3600");
+  });
+
   test("a page of the server keeps its own, stricter ones", async () => {
     const fresh = await startTestServer();
     try {

@@ -89,7 +89,7 @@ const chatPage = operation({
   responds: page,
   run: (ctx) =>
     withErrorPage(() => {
-      const returned = parseAuthorizationResponse(CHAT_CLIENT, ctx.request);
+      const returned = parseAuthorizationResponse(ctx, { kind: "connect", client: CHAT_CLIENT });
       const { state } = returned;
       const { workspace } = readState(ctx.app, ctx.request, { kind: "connect", client: CHAT_CLIENT, state });
       const [what, action] = workspace

@@ -137,7 +137,7 @@ const connectPage = operation({
   responds: responds.raw("text/html", "a page"),
   run: (ctx, { client_name }) =>
     withErrorPage(() => {
-      const returned = parseAuthorizationResponse(client_name, ctx.request);
+      const returned = parseAuthorizationResponse(ctx, { kind: "connect", client: client_name });
       const { workspace, path } = readState(ctx.app, ctx.request, {
         kind: "connect",
         client: client_name,

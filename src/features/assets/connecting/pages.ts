@@ -2,27 +2,47 @@
 import { BadRequest, SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
 import { type NextStep, RETRY, renderMessagePage, renderPage } from "../../../lib/text/html-page.ts";
+import type { Context } from "../../../platform/app/context.ts";
 import { describeError } from "../../../platform/http/respond.ts";
+import { getClient } from "../connections/oauth-clients.ts";
 import type { AuthorizationResponse } from "../connections/oauth-protocol.ts";
+import { type OauthState, readState } from "../connections/oauth-state.ts";
 
 const MAX_ERROR_CHARS = 300;
 /** Upper limit of a form's size, in bytes. */
 export const MAX_FORM_BYTES = 100_000;
 
 /**
- * Parses the query of the redirect back from the provider (RFC 6749 §4.1.2). @throws BadRequest if it reports an error
+ * Parses the query of the redirect back from the provider (RFC 6749 §4.1.2).
+ * @throws BadRequest if it reports an error; NotFound for an unknown client
  */
-export function parseAuthorizationResponse(client: string, request: Request): AuthorizationResponse {
+export function parseAuthorizationResponse(
+  { app, request }: Pick<Context, "app" | "request">,
+  { kind, client: name }: Pick<OauthState, "kind" | "client">,
+): AuthorizationResponse {
+  const client = getClient(app, name, kind).name;
   const search = new URL(request.url).searchParams;
-  const error = search.get("error");
+  const [code, state, error] = [search.get("code"), search.get("state"), search.get("error")];
   if (error !== null) {
-    const said = [error, search.get("error_description")].filter(Boolean).join(": ");
+    // Anybody can make a link to this page: only to the browser that asked, the provider's own words are shown.
+    const said = ownsState(app, request, { kind, client, state: state ?? "" })
+      ? [error, search.get("error_description")].filter(Boolean).join(": ")
+      : (/^[a-z_]{1,40}$/.exec(error)?.[0] ?? "an error");
     throw new BadRequest(`${client} rejected the request: ${said.slice(0, MAX_ERROR_CHARS)}`);
   }
-  const [code, state] = [search.get("code"), search.get("state")];
   if (!code || !state)
     throw new BadRequest("the address needs `code` and `state`, as the provider adds them");
   return { code, state, iss: search.get("iss") ?? undefined };
+}
+
+function ownsState(...args: Parameters<typeof readState>): boolean {
+  try {
+    readState(...args);
+    return true;
+  } catch (cause) {
+    if (cause instanceof BadRequest) return false;
+    throw cause;
+  }
 }
 
 /** Validates a path to redirect to. @throws BadRequest for another host, to prevent open redirects */

@@ -188,6 +188,11 @@ export async function findApp(db: Reader, workspace_id: string, path: string): P
   return row;
 }
 
+/** Whether callers without a login may use an app. One that exists as a draft only is not deployed for them. */
+export function isOpenToAnybody({ policy, draft_only }: AppRow): boolean {
+  return policy.execution_mode === "anonymous" && !draft_only;
+}
+
 /** Returns the newest version of an app. @throws NotFound, also if the caller may not read it */
 export async function getApp(ctx: WorkspaceContext, path: string): Promise<AppWithVersion> {
   const { app, caller } = ctx;

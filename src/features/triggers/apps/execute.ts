@@ -14,7 +14,7 @@ import { canRead } from "../../../platform/access/permissions.ts";
 import type { App, Context, Identity, Member, WorkspaceContext } from "../../../platform/app/context.ts";
 import { findResource } from "../../assets/resources/service.ts";
 import { findTriggerable, type Policy, type Triggerable } from "../../code/apps/policy.ts";
-import { findApp, getNewestVersion } from "../../code/apps/service.ts";
+import { findApp, getNewestVersion, isOpenToAnybody } from "../../code/apps/service.ts";
 import type { AppRow } from "../../code/apps/tables.ts";
 import { resolveAsCaller, runsWithOtherRights } from "../../runs/arguments/caller-references.ts";
 import {
@@ -118,7 +118,7 @@ async function authorizeByPolicy(
 ): Promise<AuthorizedExecution> {
   const app = await findApp(ctx.app.db.read, workspace, path);
   const viewer = findMemberContext(ctx);
-  const isOpen = app?.policy.execution_mode === "anonymous";
+  const isOpen = app !== undefined && isOpenToAnybody(app);
   if (!viewer && !isOpen) throw new Unauthorized("log in to use this app");
   if (!app || (viewer && !isOpen && !canRead(viewer.caller.member, path, app.extra_perms))) {
     throw new NotFound(`app ${path} in workspace ${workspace}`);

@@ -9,7 +9,7 @@ import { type Operation, operation, responds } from "../../../platform/http/oper
 import { resources } from "../../assets/resource-tables.ts";
 import { toAppRecord } from "../../code/apps/operations.ts";
 import { AppRecord } from "../../code/apps/records.ts";
-import { getApp, getNewestVersion } from "../../code/apps/service.ts";
+import { getApp, getNewestVersion, isOpenToAnybody } from "../../code/apps/service.ts";
 import { type AppRow, apps } from "../../code/apps/tables.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 import { signForWorkspace } from "../../tenancy/workspaces/signing.ts";
@@ -52,7 +52,7 @@ async function getAppBySecret(app: App, workspace_id: string, secret: string): P
  */
 async function toPublicRecord(ctx: Context, app: AppRow) {
   const { execution_mode } = app.policy;
-  if (execution_mode !== "anonymous") await requireReader(ctx, app);
+  if (!isOpenToAnybody(app)) await requireReader(ctx, app);
   const record = await toAppRecord(ctx.app, await getNewestVersion(ctx.app.db.read, app));
   return { ...record, versions: [app.version], policy: { execution_mode }, extra_perms: {}, created_by: "" };
 }

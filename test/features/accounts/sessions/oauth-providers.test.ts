@@ -19,13 +19,24 @@ test("a refusal by the provider is shown and logs nobody in", async () => {
   mixed.searchParams.set("iss", "https://evil.example");
   const page = await browser.fetch(mixed.href);
   expect([page.status, await page.text()]).toEqual([503, expect.stringContaining("is invalid")]);
-  const denied = await browser.fetch(
-    `${t.server.url}/user/login_callback/house?error=access_denied&error_description=%3Cb%3Eno`,
-  );
-  expect([denied.status, await denied.text()]).toEqual([
-    400,
-    expect.stringContaining("house rejected the request: access_denied: &lt;b&gt;no"),
-  ]);
+  const decliner = await followLogin(t, "ann");
+  const denied = (query: string, client = "house") =>
+    decliner.browser.fetch(
+      `${t.server.url}/user/login_callback/${client}?error_description=%3Cb%3Eno&${query}`,
+    );
+  for (const [query, text] of [
+    [
+      `error=access_denied&state=${decliner.state}`,
+      "house rejected the request: access_denied: &lt;b&gt;no<",
+    ],
+    // A link that anybody made shows none of its author's words.
+    ["error=access_denied&state=other", "house rejected the request: access_denied<"],
+    ["error=Call+555+now", "house rejected the request: an error<"],
+  ] as const) {
+    const answer = await denied(query);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(text)]);
+  }
+  expect((await denied("error=access_denied", "Call%20555")).status).toBe(404);
   expect(await userOf(t, "ann@example.org")).toBeUndefined();
 });
 

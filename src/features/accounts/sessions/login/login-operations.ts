@@ -96,7 +96,7 @@ const loginPage = operation({
       const done = await completeOauthLogin(
         ctx,
         client_name,
-        parseAuthorizationResponse(client_name, ctx.request),
+        parseAuthorizationResponse(ctx, { kind: "login", client: client_name }),
       );
       return createLoginResponse(done);
     }, getLoginStep(ctx)),
