@@ -53,6 +53,11 @@ export function createRunner(options: RunnerOptions): Runner {
     lockProgram: (wanted, how) => lockProgramPackages(wanted, runTool, how),
     installFolder: createProgramInstaller(join(directory, "dependencies"), (request) => runTool(request)),
     runTool,
+    limits: options.limits,
+    watch(program) {
+      tools.add(program);
+      return () => tools.delete(program);
+    },
     turns,
   });
   const files = createVersionFiles(directory, packages, (version, signal) =>

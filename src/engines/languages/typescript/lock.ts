@@ -1,5 +1,5 @@
 /** npm locks: resolved once on deployment, installed once per lock. */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { BadRequest } from "../../../lib/errors.ts";
@@ -16,11 +16,24 @@ export interface Installer {
   command: string[];
   /** The installer's whole environment. */
   environment: Record<string, string>;
+  /** Folder of downloaded packages, which all installations share. */
+  cache: string;
   /** Folder for temporary files. */
   directory: string;
 }
 
+/** A running installer, as its limits are watched. */
+export interface RunningInstaller {
+  readonly pid: number;
+  /** Folders that it fills: its own, and what is new in the cache. */
+  readonly folders: string[];
+  /** Ends it. @param reason the exceeded limit */
+  fail(reason: string): void;
+}
+
 interface InstallOptions extends Installer {
+  /** Watches the limits of an installer. @returns a function that ends that */
+  watch: (installer: RunningInstaller) => () => void;
   /** Runs the installer when its turn comes. @returns undefined if the signal aborted before */
   inTurn: <T>(work: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T | undefined>;
   onLog: (text: string) => void;
@@ -71,6 +84,7 @@ async function install(parsed: Lock, folder: string, options: InstallOptions): P
       await writeLock(renewClient(parsed), work);
       await runInstaller(arguments_, work, options);
     }
+    await rm(join(work, TEMPORARY_FOLDER), { recursive: true, force: true });
     await mkdir(join(work, "node_modules"), { recursive: true });
     await rename(work, folder).catch((cause) => {
       // Another process installed the same lock first.
@@ -95,6 +109,9 @@ function isClientWithdrawn(cause: unknown): boolean {
   );
 }
 
+/** Packages are extracted in this folder, below the one they are for, so that they count for its size. */
+const TEMPORARY_FOLDER = ".extracting";
+
 /** Timeout, in case a registry does not answer. */
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
@@ -103,11 +120,18 @@ async function runInstaller(arguments_: string[], cwd: string, options: InstallO
   if (!outcome || options.signal?.aborted) {
     throw new DependencyError("the installation of dependencies was stopped");
   }
-  const { text, code, isLate } = outcome;
+  const { text, code, isLate, reason: limit } = outcome;
+  if (limit !== undefined) throw new DependencyError(`dependencies could not be installed: ${limit}`);
   if (code === 0) return;
   if (isLate) {
     throw new DependencyError(
       `dependencies could not be installed within ${INSTALL_TIMEOUT_MS / 60_000} minutes`,
+    );
+  }
+  const [, repository] = FROM_REPOSITORY.exec(text) ?? [];
+  if (repository !== undefined) {
+    throw new DependencyError(
+      `dependencies could not be installed: ${repository} comes from a git repository, but packages are installed from the registry only`,
     );
   }
   const reason = text
@@ -119,14 +143,26 @@ async function runInstaller(arguments_: string[], cwd: string, options: InstallO
   throw new DependencyError(`dependencies could not be installed: ${reason || text.trim().slice(-500)}`);
 }
 
+/** What the installer says of a package in a git repository: it finds no program `git`. */
+const FROM_REPOSITORY = /"git" is not installed \(needed for "([^"\n]+)"\)/;
+
+interface Installation {
+  text: string;
+  code: number;
+  isLate: boolean;
+  /** The limit that it exceeded, if it did. */
+  reason: string | undefined;
+}
+
 async function spawnInstaller(
   arguments_: string[],
   cwd: string,
   options: InstallOptions,
-): Promise<{ text: string; code: number; isLate: boolean }> {
+): Promise<Installation> {
+  const cached = new Set(listNames(options.cache));
   const child = Bun.spawn([...options.command, ...arguments_], {
     cwd,
-    env: options.environment,
+    env: { ...options.environment, BUN_TMPDIR: join(cwd, TEMPORARY_FOLDER) },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
@@ -134,10 +170,35 @@ async function spawnInstaller(
     timeout: INSTALL_TIMEOUT_MS,
     ...(options.signal ? { signal: options.signal } : {}),
   });
-  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
-  const text = removeUrlCredentials(`${out}${err}`);
-  options.onLog(text);
-  return { text, code, isLate: child.signalCode === "SIGKILL" };
+  let reason: string | undefined;
+  const endWatch = options.watch({
+    pid: child.pid,
+    get folders() {
+      const fresh = listNames(options.cache).filter((name) => !cached.has(name));
+      return [cwd, ...fresh.map((name) => join(options.cache, name))];
+    },
+    fail(why) {
+      reason ??= why;
+      child.kill("SIGKILL");
+    },
+  });
+  try {
+    const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+    const text = removeUrlCredentials(`${out}${err}`);
+    options.onLog(text);
+    return { text, code, isLate: child.signalCode === "SIGKILL", reason };
+  } finally {
+    endWatch();
+  }
+}
+
+/** Lists a folder; one that does not exist yet is empty. */
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** Removes user and password from URLs in an installer's messages. */

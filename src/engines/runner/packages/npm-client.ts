@@ -9,16 +9,18 @@ const INHERITED_VARIABLES =
 const TOKEN_MARK = ":_authToken=";
 
 /**
- * Returns this executable as the Bun CLI, with a shared install cache and without the server's environment.
+ * Returns this executable as the Bun CLI, with a shared install cache and without the server's environment and programs.
  * @param registry package registry; undefined: from the environment
  */
 export function createInstaller(data_dir: string, registry: string | undefined): Installer {
   const directory = join(data_dir, "runner", "install");
+  const cache = join(data_dir, "runner", "cache");
   const environment: Record<string, string> = {
     BUN_BE_BUN: "1",
-    PATH: process.env.PATH ?? "/usr/bin:/bin",
+    // It runs outside of the sandbox, and a package could have it start git on a repository of a script's making.
+    PATH: "/nonexistent",
     HOME: directory,
-    BUN_INSTALL_CACHE_DIR: join(data_dir, "runner", "cache"),
+    BUN_INSTALL_CACHE_DIR: cache,
     NO_COLOR: "1",
   };
   for (const [name, value] of Object.entries(process.env)) {
@@ -30,5 +32,5 @@ export function createInstaller(data_dir: string, registry: string | undefined):
     environment.npm_config_registry = url;
     if (token) environment.BUN_CONFIG_TOKEN = token;
   }
-  return { command: [process.execPath], environment, directory };
+  return { command: [process.execPath], environment, directory, cache };
 }

@@ -8,9 +8,15 @@ import type { PackageFolder } from "../../languages/programs/types.ts";
 import type { Python } from "../../languages/python/find-python.ts";
 import { parsePythonLock } from "../../languages/python/lock-text.ts";
 import type { Packages } from "../../languages/types.ts";
-import { createLock, DependencyError, installLock } from "../../languages/typescript/lock.ts";
+import {
+  createLock,
+  DependencyError,
+  installLock,
+  type RunningInstaller,
+} from "../../languages/typescript/lock.ts";
 import { makeFolderReadable } from "../sandbox/users/make-readable.ts";
-import type { LockOptions, PythonIndex, RunnableVersion } from "../types.ts";
+import type { WatchedJob } from "../sandbox/watch/resource-watch.ts";
+import type { JobLimits, LockOptions, PythonIndex, RunnableVersion } from "../types.ts";
 import { createInstaller } from "./npm-client.ts";
 import { createPipClient } from "./pip-client.ts";
 import type { ToolOutcome, ToolRequest } from "./tool.ts";
@@ -62,6 +68,10 @@ export interface PackageStoreOptions {
     onUse: (folder: string) => void,
   ) => Promise<string>;
   runTool: (request: ToolRequest) => Promise<ToolOutcome>;
+  /** Limits of a client that runs outside of the sandbox. */
+  limits: JobLimits;
+  /** Watches the limits of such a client. @returns a function that ends that */
+  watch: (client: WatchedJob) => () => void;
   turns: ToolSlots;
 }
 
@@ -79,6 +89,17 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
     ...createInstaller(dirname(directory), registry()),
     inTurn: <T>(work: () => Promise<T>, signal: AbortSignal | undefined) =>
       options.turns.run("package_client", owner, work, signal),
+    watch: (installer: RunningInstaller) =>
+      options.watch({
+        job_id: "bun install",
+        limits: options.limits,
+        since: performance.now(),
+        pid: installer.pid,
+        get folders() {
+          return installer.folders;
+        },
+        fail: ({ message }) => installer.fail(message),
+      }),
   });
 
   async function pythonFor(version: string | undefined, onLog: (text: string) => void): Promise<Python> {
