@@ -7,6 +7,7 @@ import { and, eq } from "drizzle-orm";
 import { runInBackground } from "../../../lib/async/background.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { memoizePerApp } from "../../../lib/async/per-app.ts";
+import { sleep } from "../../../lib/async/sleep.ts";
 import { BadRequest, Forbidden, TooManyRequests } from "../../../lib/errors.ts";
 import { toNetwork } from "../../../lib/network.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
@@ -23,6 +24,9 @@ const WINDOW_MS = 3_600_000;
 const MAILS_PER_ACCOUNT = 3;
 const REQUESTS_PER_NETWORK = 30;
 const MAX_TRACKED = 20_000;
+/** A mail is sent after the response, at a time that cannot be foretold: else its work would show in the response's. */
+const MIN_MAIL_DELAY_MS = 50;
+const MAX_ADDED_DELAY_MS = 500;
 
 const counters = memoizePerApp<App, Cache<{ taken: number }>>(
   (app) => new Cache({ max: MAX_TRACKED, now: () => app.clock().getTime() }),
@@ -95,7 +99,10 @@ export async function requestPasswordReset(ctx: Context, given: string, address:
   if (hash === undefined || !take(app, `account ${sha256(email)}`, MAILS_PER_ACCOUNT)) return;
   runInBackground(
     app,
-    () => sendMail(app, email, createResetLetter(app, createTicket(app, email, hash))),
+    async () => {
+      await sleep(MIN_MAIL_DELAY_MS + Math.random() * MAX_ADDED_DELAY_MS);
+      await sendMail(app, email, createResetLetter(app, createTicket(app, email, hash)));
+    },
     (cause) =>
       app.log.warn(
         { email, error: String(cause) },

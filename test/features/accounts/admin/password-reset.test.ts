@@ -111,12 +111,31 @@ test("an unknown address gets the same answer, and mails per account are limited
   expect(answers[0]!.text).toBe(answers[1]!.text);
   for (let more = 0; more < 5; more++) await expectOk(request(known));
   await linkTo(known, 2);
-  // Mails are sent in order: one requested later would arrive before this.
   await makeUser("last@example.org");
   await expectOk(request("last@example.org"));
   await linkTo("last@example.org");
   expect(linksTo(known)).toHaveLength(3);
   expect(linksTo("stranger@example.org")).toHaveLength(0);
+});
+
+test("nothing is done for a mail before the response, which would come later for a known address", async () => {
+  await makeUser("prompt@example.org");
+  const { settings } = server.server.app;
+  const { get } = settings;
+  const reads: string[] = [];
+  settings.get = ((name) => {
+    if (name === "smtp_settings") reads.push(name);
+    return get.call(settings, name);
+  }) as typeof get;
+  try {
+    await expectOk(request("stranger@example.org"));
+    const forStranger = reads.splice(0).length;
+    await expectOk(request("prompt@example.org"));
+    expect(reads.length).toBe(forStranger);
+  } finally {
+    settings.get = get;
+  }
+  await linkTo("prompt@example.org");
 });
 
 test("requests per network are limited", async () => {
