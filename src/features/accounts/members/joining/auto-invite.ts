@@ -87,19 +87,16 @@ async function storeAutoInvite(ctx: WorkspaceContext, wish: AutoInviteChange): P
 
 /**
  * Adds a user to every workspace that accepts their e-mail domain, or invites them. Call it in the transaction that
- * creates the account or the session, with a verified address.
+ * creates the account or the session.
+ * @param isProven whether the address is known to be theirs; otherwise only workspaces that accept all domains count
  */
-export async function joinByDomain(app: App, tx: Tx, email: string): Promise<void> {
+export async function joinByDomain(app: App, tx: Tx, email: string, isProven = true): Promise<void> {
+  const domains = isProven ? [emailDomain(email), ALL_DOMAINS] : [ALL_DOMAINS];
   const found = await tx
     .select({ workspace_id: workspaceSettings.workspace_id, settings: workspaceSettings.settings })
     .from(workspaceSettings)
     .innerJoin(workspaces, eq(workspaces.id, workspaceSettings.workspace_id))
-    .where(
-      and(
-        inArray(workspaceSettings.auto_invite_domain, [emailDomain(email), ALL_DOMAINS]),
-        eq(workspaces.archived, false),
-      ),
-    )
+    .where(and(inArray(workspaceSettings.auto_invite_domain, domains), eq(workspaces.archived, false)))
     .orderBy(asc(workspaceSettings.workspace_id));
   // Super admins are only invited: their rights must not be usable by a workspace they did not choose.
   const mayBeAdded = found.length > 0 && !(await isSuperAdmin(tx, email));

@@ -65,7 +65,7 @@ export async function completeOauthLogin(
     requireAllowedDomain(client, email);
     const { session, user } = await ctx.write({ resource: client.name, actor_email: email }, async (tx) => {
       const user = await findOrCreateUser(ctx, tx, client, { ...person, email });
-      await joinByDomain(app, tx, user);
+      await joinByDomain(app, tx, user, await isAddressProven(tx, client, user));
       return { session: await startSession(app, tx, user, null), user };
     });
     const cookies = [...createLoginCookies(app, user, session), clearStateCookie(app, oauthState)];
@@ -76,10 +76,25 @@ export async function completeOauthLogin(
   }
 }
 
-function requireAllowedDomain({ name, allowed_domains }: OauthClient, email: string): void {
-  const domain = email.slice(email.lastIndexOf("@") + 1);
-  if (!allowed_domains || allowed_domains.some((allowed) => allowed.trim().toLowerCase() === domain)) return;
-  throw new Forbidden(`addresses at ${domain} may not log in with ${name}`);
+function requireAllowedDomain(client: OauthClient, email: string): void {
+  if (!client.allowed_domains || isListedDomain(client, email)) return;
+  throw new Forbidden(`addresses at ${domainOf(email)} may not log in with ${client.name}`);
+}
+
+function isListedDomain({ allowed_domains = [] }: OauthClient, email: string): boolean {
+  return allowed_domains.some((allowed) => allowed.trim().toLowerCase() === domainOf(email));
+}
+
+const domainOf = (email: string) => email.slice(email.lastIndexOf("@") + 1);
+
+/**
+ * Whether an account may join workspaces by the domain of its address. Some providers do not say whether they have
+ * verified an address, and let users choose any: the super admin who lists the domain for the provider vouches for it.
+ */
+async function isAddressProven(tx: Tx, client: OauthClient, email: string): Promise<boolean> {
+  if (isListedDomain(client, email)) return true;
+  const [user] = await tx.select({ verified: users.verified }).from(users).where(eq(users.email, email));
+  return user?.verified ?? false;
 }
 
 /** Finds or creates the user. @returns their e-mail address */
@@ -96,7 +111,7 @@ async function findOrCreateUser(
   }
   await tx.lock(`oauth login ${client.name} ${person.subject ?? person.email}`);
   const linked = await findLinkedUser(tx, client, person);
-  if (linked) return requireSameLoginType(client, linked);
+  if (linked) return storeVerification(tx, person, requireSameLoginType(client, linked));
   const [known] = await tx.select().from(users).where(eq(users.email, person.email));
   if (!known) {
     await signUpUser(ctx, tx, client, person);
@@ -112,6 +127,16 @@ async function findOrCreateUser(
   }
   if (!other) await linkAccount(tx, client, person);
   return known.email;
+}
+
+/** Stores that the provider has verified the address meanwhile. @returns the address of the account */
+async function storeVerification(tx: Tx, person: ProviderProfile, email: string): Promise<string> {
+  if (person.email_verified === true && person.email === email)
+    await tx
+      .update(users)
+      .set({ verified: true })
+      .where(and(eq(users.email, email), eq(users.verified, false)));
+  return email;
 }
 
 type UserRow = typeof users.$inferSelect;
