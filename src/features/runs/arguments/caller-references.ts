@@ -28,6 +28,11 @@ import { mayContainReferences } from "./references.ts";
 const CONTEXTUAL_NAME = /^\$(WM_\w+|BASE_INTERNAL_URL|BASE_URL)$/;
 const NAME_REFERENCE = /^\$\w+$/;
 
+/** Whether a text has the form of a contextual variable, but is none, such as `$AAPL`. */
+export function isPlainName(text: string): boolean {
+  return NAME_REFERENCE.test(text) && !CONTEXTUAL_NAME.test(text);
+}
+
 /**
  * Escapes `$var:`, `$res:` and `$encrypted:` in untrusted arguments by encrypting them as literals, so that the job
  * receives the text instead of resolving it with its own rights.
@@ -35,7 +40,7 @@ const NAME_REFERENCE = /^\$\w+$/;
  */
 export async function escapeReferences(app: App, runner: RunAs, args: string): Promise<string> {
   return rewriteReferences(args, async (text) =>
-    NAME_REFERENCE.test(text) && !CONTEXTUAL_NAME.test(text) ? text : encryptArgument(app, runner, text),
+    isPlainName(text) ? text : encryptArgument(app, runner, text),
   );
 }
 

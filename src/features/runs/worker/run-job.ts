@@ -4,6 +4,7 @@ import type { RunOutcome, RunRequest } from "../../../engines/runner/types.ts";
 import { computeBackoffMs } from "../../../lib/async/retry.ts";
 import { type StopRequest, sleep } from "../../../lib/async/sleep.ts";
 import { SvcError } from "../../../lib/errors.ts";
+import { parseJson } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { OUTAGE_BACKOFF, retryOnOutage } from "../../../platform/loops/retry-on-outage.ts";
 import { deleteOutput } from "../../../platform/queue/job-store.ts";
@@ -12,6 +13,7 @@ import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { getWorkspaceEnvironment } from "../../tenancy/workspaces/environment.ts";
 import { getQueuedJobPolicy } from "../../tenancy/workspaces/gate.ts";
+import { escapeComputedReferences } from "../arguments/computed-references.ts";
 import { applyPinnedArguments, mayContainReferences, resolveReferences } from "../arguments/references.ts";
 import { startClaimedFlow } from "../flows/flow-events.ts";
 import { findFlowPlace } from "../flows/status/flow-place.ts";
@@ -122,7 +124,13 @@ async function prepareRun(
     token_placeholder: plain?.token_placeholder,
     preprocessor_input: (isPreprocessor ? null : job.preprocessor_input) ?? undefined,
     resolveReferences: (args) =>
-      retryOnOutage(app, getLogFields(job), () => resolveReferences(app, job, args, place), stop),
+      retryOnOutage(
+        app,
+        getLogFields(job),
+        async () =>
+          resolveReferences(app, job, await escapePreprocessed(app, job, code.content, args), place),
+        stop,
+      ),
     environment: addCustomVariables(createJobEnvironment(app, job, place), custom, version.envs),
     variant: custom.id,
     shared: place?.sharesFolder ? (job.root_job ?? undefined) : undefined,
@@ -132,6 +140,14 @@ async function prepareRun(
     onLog: output.log,
     onStream: output.stream,
   };
+}
+
+/** Makes literals of the texts in a preprocessor's result that look like references, but are data of the request. */
+async function escapePreprocessed(app: App, job: Job, source: string, args: string): Promise<string> {
+  if (!mayContainReferences(args)) return args;
+  const given = [parseJson(job.preprocessor_input ?? "null")];
+  const made = await escapeComputedReferences(app, job, parseJson(args), { source, given, data: given });
+  return JSON.stringify(made);
 }
 
 /** Prepares and runs a job. Errors before its code runs are retried if they are transient. */

@@ -7,6 +7,8 @@ import { requireJsonDepth } from "../../../../lib/json/depth.ts";
 import { isJsonObject, parseJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
+import { escapeComputedReferences } from "../../arguments/computed-references.ts";
+import { mayContainReferences } from "../../arguments/references.ts";
 import { findCachedResult } from "../../job/cached-results.ts";
 import { computeFrameDeadline, createInnerFrame, type FlowRun, type LiveFrame } from "../live-run.ts";
 import type { FrameCompletion, Plan } from "../plan/plan.ts";
@@ -109,7 +111,9 @@ async function executeStep(move: EventContext, frame: LiveFrame, step: EngineCom
     case "early":
       return plan.addEarlyResult(frame, (await readEndResult(move, step)).result);
     case "input": {
-      const input: unknown = parseJson(await readResultText(app, run, step.result));
+      const text = await readResultText(app, run, step.result);
+      const made: unknown = parseJson(text);
+      const input = mayContainReferences(text) ? await escapePreprocessed(app, frame, made) : made;
       frame.flow.input = isJsonObject(input) ? input : { body: input };
       plan.setInput(frame, JSON.stringify(frame.flow.input));
       todo.push({ frame, event: { type: "start" } });
@@ -138,6 +142,13 @@ async function executeStep(move: EventContext, frame: LiveFrame, step: EngineCom
       });
     }
   }
+}
+
+/** Makes literals of the texts in a preprocessor's result that look like references, but are data of the request. */
+function escapePreprocessed(app: App, { flow }: LiveFrame, made: unknown): Promise<unknown> {
+  const code = flow.value.preprocessor_module?.value;
+  const source = code?.type === "rawscript" ? code.content : "";
+  return escapeComputedReferences(app, flow.job, made, { source, given: [flow.input], data: [flow.input] });
 }
 
 /** Reads a frame's result. A flow fails if the job with its result was deleted. */

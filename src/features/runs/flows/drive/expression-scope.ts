@@ -19,8 +19,13 @@ import { createUuid } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { interpolateResource } from "../../../assets/interpolate.ts";
+import { escapeComputedReferences } from "../../arguments/computed-references.ts";
 import { encryptTextsWithSecrets } from "../../arguments/password-arguments.ts";
-import { createReferenceReader, type ReferenceReader } from "../../arguments/references.ts";
+import {
+  createReferenceReader,
+  mayContainReferences,
+  type ReferenceReader,
+} from "../../arguments/references.ts";
 import { type FlowRun, formatItemsKey, type LiveFlow, type LiveFrame } from "../live-run.ts";
 import { getApproverName, listAnswers } from "./approval-answers.ts";
 import { findStepResult } from "./step-results.ts";
@@ -64,19 +69,30 @@ async function evaluateInFrame(
   if (run.fatal_error) throw new Error(run.fatal_error.message);
   const { state, ...extra } = scopeOf;
   const input = () => createExpressionInput(frame, extra.iter);
-  const approvals = async (name: keyof Approvals) => (await readApprovals(app, run, state))[name];
+  const answers: unknown[] = [];
+  const approvals = async (name: keyof Approvals) => {
+    const read = (await readApprovals(app, run, state))[name];
+    answers.push(read);
+    return read;
+  };
   const { previous } = state;
   const { result } = extra;
-  const before = () => (previous ? readReference(app, run, previous) : input());
+  const data: JsonText[] = "error" in extra ? [new JsonText(JSON.stringify(extra.error ?? null))] : [];
+  const read = async (ref: ResultRef) => {
+    const found = await readReference(app, run, ref);
+    data.push(found);
+    return found;
+  };
+  const before = () => (previous ? read(previous) : input());
   const otherResult = async (id: string) => {
     const found = await findStepResult(app, frame.flow, id);
-    return found ? readReference(app, run, found) : null;
+    return found ? read(found) : null;
   };
   const scope: ExpressionScope = {
     flow_input: input,
-    results: () => new Members(lazyResults(app, run, frame, state), otherResult),
+    results: () => new Members(lazyResults(app, run, frame, state, read), otherResult),
     previous_result: before,
-    result: result ? () => readReference(app, run, result) : before,
+    result: result ? () => read(result) : before,
     flow_env: flowEnvironment(frame),
     resume: () => approvals("resume"),
     resumes: () => approvals("resumes"),
@@ -85,13 +101,21 @@ async function evaluateInFrame(
     ...("error" in extra ? { error: extra.error } : {}),
   };
   const secrets = new Secrets();
-  const value = await evaluateExpression(expr, scope, {
+  const plain = await evaluateExpression(expr, scope, {
     functions: createHelpers(app, frame.flow, secrets),
     maskCause: (cause) => secrets.maskValue(cause),
   }).catch((cause) => {
     if (cause instanceof ExpressionTimeout) countOverrun(run, findStepId(frame, scopeOf), cause);
     throw cause;
   });
+  const mayCompute = expr.includes("(") || data.some(({ text }) => mayContainReferences(text));
+  const value = mayCompute
+    ? await escapeComputedReferences(app, frame.flow.job, plain, {
+        source: expr,
+        given: [input(), flowEnvironment(frame), answers],
+        data: data.map((each) => each.value),
+      })
+    : plain;
   // The value is stored, as a step's arguments or a loop's items.
   return secrets.isEmpty ? value : encryptTextsWithSecrets(app, frame.flow.job, value, secrets);
 }
@@ -130,13 +154,21 @@ export function createExpressionInput(frame: LiveFrame, own: Iteration | undefin
 }
 
 /** Returns the results of earlier steps of this frame and those around it, each fetched on first use. */
-function lazyResults(app: App, run: FlowRun, frame: LiveFrame, state: FrameState): ExpressionScope {
+function lazyResults(
+  app: App,
+  run: FlowRun,
+  frame: LiveFrame,
+  state: FrameState,
+  read: (ref: ResultRef) => Promise<unknown>,
+): ExpressionScope {
   const found: ExpressionScope = {};
   const add = (modules: (ModuleState | null | undefined)[]) => {
     for (const module of modules) {
       if (!module?.result || Object.hasOwn(found, module.id)) continue;
       const { result } = module;
-      found[module.id] = () => readReference(app, run, result);
+      // The result of an identity step is its input, in which references count.
+      const isIdentity = frame.flow.modules.get(module.id)?.value.type === "identity";
+      found[module.id] = () => (isIdentity ? readReference(app, run, result) : read(result));
     }
   };
   add(state.modules);
@@ -145,8 +177,8 @@ function lazyResults(app: App, run: FlowRun, frame: LiveFrame, state: FrameState
   return found;
 }
 
-async function readReference(app: App, run: FlowRun, ref: ResultRef): Promise<unknown> {
-  return "value" in ref ? ref.value : new JsonText(await readResultText(app, run, ref));
+async function readReference(app: App, run: FlowRun, ref: ResultRef): Promise<JsonText> {
+  return new JsonText(await readResultText(app, run, ref));
 }
 
 /**
