@@ -166,7 +166,7 @@ describe("files", () => {
     expect(page.headers.get("content-disposition")).toBe("inline");
     expect(page.headers.get("content-security-policy")).toStartWith("sandbox");
     const redirected = await fetch(`${server.url}/api${url}?x=1`, { redirect: "manual" });
-    expect([redirected.status, redirected.headers.get("location")]).toEqual([308, `${url.slice(3)}/?x=1`]);
+    expect([redirected.status, redirected.headers.get("location")]).toEqual([308, `./${url.slice(3)}/?x=1`]);
     expect((await get("/app.js")).text).toBe("run()");
     expect((await get("/app.js")).headers.get("content-type")).toContain("javascript");
     expect((await get("/docs/")).text).toBe("docs");
@@ -183,6 +183,19 @@ describe("files", () => {
       route({ http_method: "get", route_path: `${url.slice(3)}/*x` }),
     );
     expect(taken.status).toBe(400);
+  });
+
+  test("of a website for any name are not redirected to another host", async () => {
+    const { url } = await create({
+      http_method: "get",
+      route_path: "sites/:name",
+      is_static_website: true,
+      static_asset_config: { s3: "site" },
+      script_path: "",
+    });
+    const at = `${server.url}/api${url.replace(":name", "https:evil.example")}`;
+    const { status, headers } = await fetch(at, { redirect: "manual" });
+    expect([status, new URL(headers.get("location")!, at).href]).toEqual([308, `${at}/`]);
   });
 
   test("can be a single file, under a configured name", async () => {

@@ -28,7 +28,11 @@ export async function serveFile(
   const { pathname, search } = new URL(request.url);
   if (route.is_static_website && below === undefined && !pathname.endsWith("/")) {
     // Relative links need the trailing slash; without it they would resolve beside the website.
-    return new Response(null, { status: 308, headers: { location: `${lastPathPart(pathname)}/${search}` } });
+    // Without the dot, a part that the caller chooses could be another address: `https:elsewhere.example`.
+    return new Response(null, {
+      status: 308,
+      headers: { location: `./${lastPathPart(pathname)}/${search}` },
+    });
   }
   const store = await openStore(owner, { storage });
   if (!route.is_static_website) return serveObject(store, s3, request, filename);

@@ -1,8 +1,6 @@
 /** Authentication of callers of HTTP routes. */
-import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { BadRequest, Forbidden, Internal, NotFound, SvcError, Unauthorized } from "../../../../lib/errors.ts";
-import { sha256 } from "../../../../lib/text/ids.ts";
 import { optionalField, withDefault } from "../../../../lib/zod.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { Context, WorkspaceContext } from "../../../../platform/app/context.ts";
@@ -21,6 +19,7 @@ import { resolveTarget, toTarget } from "../../../runs/submit/target.ts";
 import { resolveMember } from "../../../tenancy/people/members.ts";
 import { requireScope } from "../../../tenancy/tokens/scopes.ts";
 import type { HttpTrigger } from "../tables.ts";
+import { isRight } from "./guesses.ts";
 
 type AuthenticationRule = Pick<
   HttpTrigger,
@@ -183,8 +182,8 @@ export interface AuthenticatedRequest {
 /**
  * Authenticates the caller of a route.
  * @param owner the user as whom the route runs
- * @throws Unauthorized, Forbidden, NotFound (the caller may not know of the route), Internal if the secret cannot be
- * read
+ * @throws Unauthorized, Forbidden, NotFound (the caller may not know of the route), TooManyRequests, Internal if the
+ * secret cannot be read
  */
 export async function authenticateRequest(
   ctx: Context,
@@ -209,8 +208,8 @@ export async function authenticateRequest(
     case "api_key":
     case "basic_http": {
       const { header, value } = await secretOf(owner, route, route.authentication_method);
-      const sent = request.headers.get(header);
-      if (sent === null || !isEqual(sent.replace(/^basic /i, "Basic "), value)) {
+      const sent = request.headers.get(header)?.replace(/^basic /i, "Basic ");
+      if (sent === undefined || !isRight(ctx.app, route, request, { sent, right: value })) {
         throw new Unauthorized(
           route.authentication_method === "api_key"
             ? `this route requires its key in the header ${header}`
@@ -220,11 +219,6 @@ export async function authenticateRequest(
       return { request, header };
     }
   }
-}
-
-/** Compares digests, which have equal length, in constant time. */
-function isEqual(a: string, b: string): boolean {
-  return timingSafeEqual(Buffer.from(sha256(a), "hex"), Buffer.from(sha256(b), "hex"));
 }
 
 async function secretOf(
