@@ -131,3 +131,20 @@ test("the server handles other requests while a file is read", async () => {
   expect((await ask("GET", "/version")).status).toBe(200);
   for (const page of await Promise.all(reads)) expect(valuesOf(page, "n")[0]).toBe(0);
 });
+
+test("a small file with huge contents is refused, and the server stays", async () => {
+  const frame = Bun.zstdCompressSync(new Uint8Array(2 ** 26));
+  const data = ["one", "two"];
+  const file = parquetWriteBuffer({
+    columnData: [{ name: "a", data, type: "STRING" }],
+    codec: "ZSTD",
+    compressors: { ZSTD: () => new Uint8Array(Buffer.concat(Array<Uint8Array>(48).fill(frame))) },
+  });
+  expect(file.byteLength).toBeLessThan(1_000_000);
+  await upload("t/grows.parquet", file);
+  const before = process.memoryUsage.rss();
+  const read = await ask("GET", `${h}/load_parquet_preview/t/grows.parquet`);
+  expect([read.status, read.text]).toEqual([400, expect.stringContaining("too much memory")]);
+  expect(process.memoryUsage.rss() - before).toBeLessThan(2_000_000_000);
+  expect((await load("parquet_preview/t/numbers.parquet", "limit=1")).columns).toHaveLength(3);
+}, 60_000);

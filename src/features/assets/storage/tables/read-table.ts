@@ -8,6 +8,12 @@ import type { StoredFile } from "../object-store.ts";
 import type { FromThread, MessageToThread, TableAnswer, TableRequest } from "./protocol.ts";
 
 const TIMEOUT_MS = 20_000;
+/**
+ * Memory by which the server may grow while it reads a file. A few bytes of a file can say "repeat this value a billion
+ * times", and the decoder does.
+ */
+const MAX_GROWTH_BYTES = 1_000_000_000;
+const GROWTH_CHECK_MS = 25;
 /** Maximum size of a byte range: a column of a Parquet row group. */
 const MAX_PART_BYTES = 64_000_000;
 
@@ -49,6 +55,7 @@ async function runThread(file: StoredFile, request: TableRequest): Promise<Table
   const send = (message: MessageToThread) =>
     worker.postMessage(message, message.kind === "bytes" ? [message.bytes] : []);
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = new AbortController();
   try {
     return await new Promise<TableAnswer>((resolve, reject) => {
       const read = async (id: number, start: number, end: number) =>
@@ -63,11 +70,22 @@ async function runThread(file: StoredFile, request: TableRequest): Promise<Table
         () => reject(new BadRequest(`reading the file took longer than the limit of ${TIMEOUT_MS / 1000} s`)),
         TIMEOUT_MS,
       );
+      void limitGrowth(ended.signal, () => reject(new BadRequest("reading the file takes too much memory")));
       send({ kind: "start", request });
     });
   } finally {
     clearTimeout(timer);
+    ended.abort();
     worker.terminate();
+  }
+}
+
+/** Calls back once the process has grown by more than the limit, until the signal is aborted. */
+async function limitGrowth(ended: AbortSignal, onExceeded: () => void): Promise<void> {
+  const before = process.memoryUsage.rss();
+  while (!ended.aborted) {
+    await Bun.sleep(GROWTH_CHECK_MS);
+    if (process.memoryUsage.rss() - before > MAX_GROWTH_BYTES) return onExceeded();
   }
 }
 
