@@ -1,5 +1,5 @@
 /**
- * References in values that a flow's expression or a preprocessor has computed. Only those count that the caller gave
+ * References in values that a flow's expression, a preprocessor or a workflow as code has computed. Only those count that the caller gave
  * as such, or that the expression or code builds. All others are data that look like references: a text that a caller
  * sent inside another one, or that a step has fetched. Resolved with the rights of the run, they would give secrets
  * to whoever wrote the data, so they become literals.

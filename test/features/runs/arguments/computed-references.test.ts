@@ -117,6 +117,23 @@ describe("what a caller without rights sends stays a text", () => {
     expect(answer.json()).toBe(show(REFERENCE));
   });
 
+  test("given to a task of a workflow as code", async () => {
+    const path = `u/ann/w${++made}`;
+    const code = `export const shown = (x: any) => ${SHOW};
+export const main = async (x: any) => {
+  const jobs = process.env.BASE_INTERNAL_URL + "/api/w/acme/";
+  const headers = { authorization: "Bearer " + process.env.WM_TOKEN };
+  const run = jobs + "jobs/run/workflow_as_code/" + process.env.WM_JOB_ID + "/shown";
+  const id = await (await fetch(run, { method: "POST", headers, body: JSON.stringify({ args: { x } }) })).text();
+  for (;;) {
+    const end = await (await fetch(jobs + "jobs_u/completed/get_result_maybe/" + id, { headers })).json();
+    if (end.completed) return end.result;
+  }
+};`;
+    await deploy(ann, "acme", path, code);
+    expect(await callByRoute(path, false, { x: REFERENCE })).toBe(show(REFERENCE));
+  });
+
   test.each([
     ["of a script", false],
     ["of a flow", true],

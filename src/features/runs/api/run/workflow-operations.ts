@@ -13,6 +13,7 @@ import {
 } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { getDeployedScriptByHash } from "../../../code/scripts/versions.ts";
+import { escapeComputedReferences } from "../../arguments/computed-references.ts";
 import { addEntrypointArgument, getFunctionSignature } from "../../job/entrypoints.ts";
 import { getJob } from "../../submit/find-and-cancel.ts";
 import type { Submission } from "../../submit/submission.ts";
@@ -23,9 +24,10 @@ const Task = z.object({ args: z.record(z.string(), z.unknown()).default({}) });
 
 /**
  * Checks that the parent's code exports a function.
+ * @returns the code
  * @throws BadRequest if the parent's code exports no such function
  */
-async function requireFunction(ctx: WorkspaceContext, job: Job, entrypoint: string): Promise<void> {
+async function requireFunction(ctx: WorkspaceContext, job: Job, entrypoint: string): Promise<string> {
   const content = job.script_hash
     ? (await getDeployedScriptByHash(ctx.app, job.workspace_id, job.script_hash)).version.content
     : (job.raw_code ?? "");
@@ -35,6 +37,18 @@ async function requireFunction(ctx: WorkspaceContext, job: Job, entrypoint: stri
     { owner: job.workspace_id, for_request: true },
     `the script of job ${job.id}`,
   );
+  return content;
+}
+
+/** Makes literals of the arguments that look like references, unless the code builds some: they are data. */
+async function escapeTaskArguments(
+  { app }: WorkspaceContext,
+  parent: Job,
+  source: string,
+  args: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const escaped = await escapeComputedReferences(app, parent, args, { source, given: [], data: [] });
+  return escaped as Record<string, unknown>;
 }
 
 function createTaskSubmission(parent: Job, entrypoint: string, args: Record<string, unknown>): Submission {
@@ -76,9 +90,10 @@ const runWorkflowTask = operation({
     if (parent.kind !== "script" && parent.kind !== "preview") {
       throw new BadRequest(`job ${parent.id} is of kind ${parent.kind}: only scripts have functions to run`);
     }
-    await requireFunction(ctx, parent, entrypoint);
+    const code = await requireFunction(ctx, parent, entrypoint);
+    const args = await escapeTaskArguments(ctx, parent, code, body.args);
     const below = { parent_job: parent.id, root_job: parent.root_job ?? parent.id };
-    const submission = createTaskSubmission(parent, entrypoint, body.args);
+    const submission = createTaskSubmission(parent, entrypoint, args);
     const { tag, timeout } = query;
     const own = {
       tag: tag || submission.tag,
