@@ -92,9 +92,9 @@ export interface Operations {
   "DELETE /groups/delete/{name}": { input: { name: string }; answer: string; access: "superAdmin" };
   /** Export all groups of the instance, to import them elsewhere */
   "GET /groups/export": { input: {  }; answer: ({ name: string; summary: string; emails: (string)[]; id?: string | null; scim_display_name?: string | null; external_id?: string | null })[]; access: "superAdmin" };
-  /** Read a group of the instance with its members */
+  /** Read a group of the instance, with those members that the caller may know about */
   "GET /groups/get/{name}": { input: { name: string }; answer: { name: string; summary: string; emails: (string)[] }; access: "user" };
-  /** List the groups of the instance with their members */
+  /** List the groups of the instance, with those members that the caller may know about */
   "GET /groups/list": { input: {  }; answer: ({ name: string; summary: string; emails: (string)[] })[]; access: "user" };
   /** Replace all groups of the instance by exported ones */
   "POST /groups/overwrite": { input: { body: ({ name: string; summary?: string | null; emails?: (string)[] | null; id?: string | null; scim_display_name?: string | null; external_id?: string | null })[] }; answer: string; access: "superAdmin" };
@@ -744,7 +744,7 @@ export interface Operations {
   "GET /w/{workspace}/jobs_u/get_completed_logs_tail/{id}": { input: { workspace: string; id: string }; answer: string; access: "anyone" };
   /** Read the flow of a signed link, and its approvers so far */
   "GET /w/{workspace}/jobs_u/get_flow/{job_id}/{resume_id}/{signature}": { input: { workspace: string; job_id: string; resume_id: string; signature: string; query?: { approver?: string } }; answer: { job: Job; approvers: ({ resume_id: number; approver: string })[] }; access: "anyone" };
-  /** Read the jobs of a running flow by their ids, and the flow's own as `root_job` */
+  /** Read the jobs of a running flow that the caller may see by their ids, and the flow's own as `root_job` */
   "GET /w/{workspace}/jobs_u/get_flow_debug_info/{id}": { input: { workspace: string; id: string }; answer: Record<string, Job>; access: "anyone" };
   /** Read the log of a job by the path of a log file, which begins with the job's id */
   "GET /w/{workspace}/jobs_u/get_log_file/{file_path}": { input: { workspace: string; file_path: string }; answer: string; access: "anyone" };

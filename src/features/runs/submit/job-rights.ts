@@ -67,10 +67,11 @@ function jobsWithRight({ member, identity }: MemberCaller, byPath: typeof ownedB
   return and(isTagged, isTheirs);
 }
 
-/** Whether a caller may see a job. Anonymous callers see only jobs that were started anonymously. */
-export function canSeeJob(
-  caller: Caller,
-  job: Parameters<typeof canReadJob>[1] & Pick<Job, "created_by">,
-): boolean {
-  return caller.member ? canReadJob(caller, job) : job.created_by === "anonymous";
+/**
+ * Whether a caller may see a job. Anonymous callers see only jobs that were started anonymously, and of a flow not its
+ * steps: their arguments, results and logs are internal, whatever the flow shows of them in its result.
+ */
+export function canSeeJob(caller: Caller, job: JobRights & Pick<Job, "created_by" | "parent_job">): boolean {
+  if (caller.member) return canReadJob(caller, job);
+  return job.created_by === "anonymous" && job.parent_job === null;
 }

@@ -14,6 +14,7 @@ import { createEmptyRun } from "../../flows/live-run.ts";
 import { findFrame, readFlowStatus } from "../../flows/status/status.ts";
 import { JobRecord, redactRecord, toJobRecord } from "../../job/records.ts";
 import { getJob } from "../../submit/find-and-cancel.ts";
+import { canSeeJob } from "../../submit/job-rights.ts";
 import { pickByPath } from "./completed-operations.ts";
 
 /** Maximum jobs of a run in one response. */
@@ -58,7 +59,8 @@ const getFlowDebugInfo = operation({
   path: "/w/{workspace}/jobs_u/get_flow_debug_info/{id}",
   access: "anyone",
   scope: { domain: "jobs", action: "read" },
-  summary: "Read the jobs of a running flow by their ids, and the flow's own as `root_job`",
+  summary:
+    "Read the jobs of a running flow that the caller may see by their ids, and the flow's own as `root_job`",
   responds: responds.json(z.record(z.string(), JobRecord)),
   run: async (ctx, { workspace, id }) => {
     const root = await getJob(ctx, workspace, id);
@@ -71,7 +73,7 @@ const getFlowDebugInfo = operation({
       root_job: redactRecord(ctx.caller, { ...toJobRecord(root), flow_status }),
     };
     for (const job of await listRunJobs(ctx.app, root.id))
-      told[job.id] = redactRecord(ctx.caller, toJobRecord(job));
+      if (canSeeJob(ctx.caller, job)) told[job.id] = redactRecord(ctx.caller, toJobRecord(job));
     return told;
   },
 });
