@@ -15,12 +15,23 @@ function maskText(text: string): string {
 /** Field names that indicate a secret, used for keys without a definition. */
 const SECRET_NAME_PATTERN = /(secret|token|password|passwd|credential|private|(api|license|access)_?key)/i;
 
+/** Matches user and password in the URLs of a text. */
+const URL_CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#@]+@/gi;
+
+/** Whether a value is a text with user or password in a URL, which makes it secret. */
+export function hasUrlCredentials(value: unknown): boolean {
+  return typeof value === "string" && maskUrlCredentials(value) !== value;
+}
+
+const maskUrlCredentials = (text: string) => text.replace(URL_CREDENTIALS, `$1${SECRET_MASK}@`);
+
 /** Returns a setting's value for display, with its secrets masked. */
 export function maskSetting(key: string, definition: SettingDefinition | undefined, value: unknown): unknown {
   if (value === undefined || value === null) return value;
   if (definition === undefined)
     return SECRET_NAME_PATTERN.test(key) || hasSecretName(value) ? SECRET_MASK : value;
   if (definition.secret === true) return SECRET_MASK;
+  if (definition.secret === undefined && typeof value === "string") return maskUrlCredentials(value);
   return mapTextsAtPaths(definition.secret ?? [], value, maskText);
 }
 
@@ -48,6 +59,11 @@ export function unmaskSetting(
     );
   if (given === SECRET_MASK) {
     if (before === undefined) throw unknown();
+    return before;
+  }
+  if (definition && definition.secret === undefined && typeof given === "string") {
+    if (!given.includes(`${SECRET_MASK}@`)) return given;
+    if (typeof before !== "string" || maskUrlCredentials(before) !== given) throw unknown();
     return before;
   }
   if (!Array.isArray(definition?.secret)) return given;

@@ -26,6 +26,7 @@ import {
   type SettingKey,
   type SettingValue,
 } from "./instance-settings.ts";
+import { hasUrlCredentials } from "./masking.ts";
 import { parseSettingValue } from "./parse-setting.ts";
 import { readVariable } from "./setting.ts";
 import { instanceSettings } from "./tables.ts";
@@ -134,7 +135,7 @@ export async function openSettings(
         });
         return;
       }
-      const sealed = isEncrypted(key);
+      const sealed = isEncrypted(key) || hasUrlCredentials(value);
       const plain = JSON.stringify(value);
       const row = {
         value: sealed ? encryptText(app.instanceKey, plain, settingPurpose(key)) : plain,

@@ -14,7 +14,7 @@ import {
   INSTANCE_SETTINGS,
   type SettingKey,
 } from "../../../platform/config/instance-settings.ts";
-import { maskSetting, unmaskSetting } from "../../../platform/config/masking.ts";
+import { hasUrlCredentials, maskSetting, unmaskSetting } from "../../../platform/config/masking.ts";
 import { parseSettingKey, parseSettingValue } from "../../../platform/config/parse-setting.ts";
 import type { SettingSource } from "../../../platform/config/settings-store.ts";
 import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
@@ -52,7 +52,8 @@ export const getGlobalSetting = operation({
     }
     const { value, source } = ctx.app.settings.find(key);
     if (source === "default") return null;
-    if (definition === undefined || definition.secret) await ctx.write({ resource: key }, async () => {});
+    const isSecret = definition === undefined || definition.secret || hasUrlCredentials(value);
+    if (isSecret) await ctx.write({ resource: key }, async () => {});
     return value;
   },
 });

@@ -16,6 +16,8 @@ describe("secrets", () => {
       { chat_channel: "https://hooks.chat.example/T00/hook-secret-1" },
       { webhook_url: "https://alerts.example.org/hook-secret-2" },
     ],
+    pip_find_links: "https://ann:links-password-of-ann@wheels.example.org/all/",
+    newest_version_url: "https://hook-token-of-versions@versions.example.org/newest",
     of_a_client_token: "client-token-of-nobody-here",
     of_a_client: { api_key: "inner-key-of-nobody-here" },
   };
@@ -25,6 +27,8 @@ describe("secrets", () => {
     "github-client-secret",
     "hook-secret-1",
     "hook-secret-2",
+    "links-password-of-ann",
+    "hook-token-of-versions",
     "client-token-of-nobody-here",
     "inner-key-of-nobody-here",
   ];
@@ -42,6 +46,9 @@ describe("secrets", () => {
     }
     expect(audit).toContain("settings.update");
     expect(list).toContain("shown-id");
+    expect(await listSettings("pip_find_links")).toMatchObject({
+      value: "https://********@wheels.example.org/all/",
+    });
     expect(await listSettings("critical_error_channels")).toMatchObject({
       value: [
         { chat_channel: "ops" },
@@ -71,6 +78,9 @@ describe("secrets", () => {
     await expectOk(set("critical_error_channels", [webhook, hook]));
     const [, first, second] = SECRETS.critical_error_channels;
     expect(await get("critical_error_channels")).toEqual([second, first]);
+    expect((await set("newest_version_url", "https://********@elsewhere.example.org/newest")).text).toContain(
+      "send the secret itself",
+    );
     expect((await set("jwt_secret", "********")).text).toContain("send the secret itself");
   });
 });
