@@ -33,6 +33,7 @@ const ENTRY_POINTS = [
   "src/engines/expressions/sandbox/thread.ts",
   "src/engines/languages/reading/analysis-thread.ts",
   "src/features/assets/storage/tables/table-thread.ts",
+  "src/features/runs/api/lists/matching/match-thread.ts",
 ];
 
 /** Disables loading of `.env`, `bunfig.toml` (with its `preload`) and the like from the current directory. */

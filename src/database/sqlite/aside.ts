@@ -18,8 +18,12 @@ export interface AsideRequest {
   parameters: unknown[];
 }
 
+/** Place of a text that was sent before the reply: a message that is a text takes no time, while texts inside one do. */
+export type LongText = [row: number, column: string];
+
 export interface AsideReply {
-  rows?: unknown[];
+  rows?: Record<string, unknown>[];
+  texts?: LongText[];
   error?: string;
 }
 
@@ -57,9 +61,13 @@ function startThread(): Thread {
   const worker = new Worker(PROGRAM);
   const ended = Promise.withResolvers<void>();
   let pending: PromiseWithResolvers<AsideReply> | undefined;
-  worker.onmessage = ({ data }: MessageEvent<AsideReply | "closed">) => {
-    if (data === "closed") ended.resolve();
-    else pending?.resolve(data);
+  let texts: string[] = [];
+  worker.onmessage = ({ data }: MessageEvent<AsideReply | "closed" | string>) => {
+    if (data === "closed") return ended.resolve();
+    if (typeof data === "string") return texts.push(data);
+    for (const [index, [row, column]] of data.texts?.entries() ?? []) data.rows![row]![column] = texts[index];
+    texts = [];
+    pending?.resolve(data);
   };
   worker.onerror = ({ message }) => {
     ended.resolve();

@@ -19,6 +19,9 @@ export interface ReferenceResolver {
   contextual(name: string): string | undefined;
 }
 
+/** Start of an encrypted value; a ciphertext follows. */
+export const ENCRYPTED_PREFIX = "$encrypted:";
+
 /** Limits: the length of a chain of resources, and the number of references in one value. */
 const MAX_RESOURCE_DEPTH = 20;
 const MAX_REFERENCES = 1_000;

@@ -6,9 +6,9 @@
  */
 import { isContainer } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { isReference } from "../../assets/interpolate.ts";
+import { ENCRYPTED_PREFIX, isReference } from "../../assets/interpolate.ts";
 import { isPlainName } from "./caller-references.ts";
-import { ENCRYPTED_PREFIX, encryptArgument, type RunAs } from "./password-arguments.ts";
+import { encryptArgument, type RunAs } from "./password-arguments.ts";
 
 /** How a value was computed. */
 export interface Computation {

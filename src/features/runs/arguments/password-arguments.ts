@@ -7,10 +7,8 @@ import type { Secrets } from "../../../engines/runner/output/secrets.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { isContainer, parseJson } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { isReference } from "../../assets/interpolate.ts";
+import { ENCRYPTED_PREFIX, isReference } from "../../assets/interpolate.ts";
 import { createArgumentPurpose, decryptSecret, encryptSecret } from "../../tenancy/workspaces/secrets.ts";
-
-export const ENCRYPTED_PREFIX = "$encrypted:";
 
 /** The user for whom a value is encrypted. */
 export interface RunAs {

@@ -7,8 +7,9 @@
 import type { Reader, Tx } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
+import { ENCRYPTED_PREFIX } from "../../assets/interpolate.ts";
 import { createReencrypter } from "../../tenancy/workspaces/secrets.ts";
-import { ENCRYPTED_PREFIX, type RunAs } from "./password-arguments.ts";
+import type { RunAs } from "./password-arguments.ts";
 
 const ENCRYPTED_REFERENCE = /\$encrypted:(v1:[A-Za-z0-9+/=]+)/g;
 

@@ -1,5 +1,5 @@
 /** Job records in the HTTP interface. */
-import { getTableColumns } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 import { z } from "zod";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { Caller } from "../../../platform/app/context.ts";
@@ -84,6 +84,16 @@ const {
 
 /** Columns of a list entry, without the large ones. */
 export { lightColumns };
+
+/** Bytes of a character in UTF-8. */
+const MAX_CHARACTER_BYTES = 4;
+/** Columns of a list entry with arguments; null if they are too large for it, so that they are not read. */
+export const columnsWithArguments = {
+  ...lightColumns,
+  args: sql<
+    string | null
+  >`CASE WHEN octet_length(${jobs.args}) <= ${sql.raw(`${MAX_CHARACTER_BYTES * MAX_JSON_CHARS}`)} THEN ${jobs.args} END`,
+};
 export type JobSummaryRow = Pick<Job, keyof typeof lightColumns>;
 
 export function toJobSummary(job: JobSummaryRow): JobRecord {
@@ -128,8 +138,9 @@ export function toJobSummary(job: JobSummaryRow): JobRecord {
   };
 }
 
-export function toJobSummaryWithArguments(job: JobSummaryRow & Pick<Job, "args">): JobRecord {
-  const args = job.args.length > MAX_JSON_CHARS ? { reason: TOO_BIG_PLACEHOLDER } : parseJson(job.args);
+export function toJobSummaryWithArguments(job: JobSummaryRow & { args: string | null }): JobRecord {
+  const isTooBig = job.args === null || job.args.length > MAX_JSON_CHARS;
+  const args = isTooBig ? { reason: TOO_BIG_PLACEHOLDER } : parseJson(job.args!);
   return { ...toJobSummary(job), args };
 }
 

@@ -4,7 +4,7 @@
  * In scripts without spaces between words, each character is a word.
  */
 import { BadRequest } from "../../../lib/errors.ts";
-import { ENCRYPTED_PREFIX } from "../arguments/password-arguments.ts";
+import { ENCRYPTED_PREFIX } from "../../assets/interpolate.ts";
 
 /** Maximum characters of arguments, and of a result, that are searched. */
 export const MAX_TEXT_CHARS = 65_536;

@@ -15,7 +15,7 @@ import { createSlots } from "../../../../lib/async/slots.ts";
 import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
-import type { JsonCondition } from "./json-conditions.ts";
+import type { JsonCondition } from "./matching/match-rows.ts";
 
 /** Rows read by one statement: about 2 ms for small rows. */
 export const SLICE_ROWS = 5_000;
@@ -223,15 +223,18 @@ export async function countSlice(app: App, slice: SQL | undefined): Promise<numb
   return row?.count ?? 0;
 }
 
-type Columns = Partial<typeof jobs._.columns> & { id: typeof jobs.id };
+type Columns = Record<string, (typeof jobs)["_"]["columns"][keyof Job] | SQL> & { id: typeof jobs.id };
+type RowOf<C extends Columns> = {
+  [Name in keyof C]: C[Name] extends SQL<infer Value> ? Value : Name extends keyof Job ? Job[Name] : unknown;
+};
 
 /** Reads the rows of these ids, in their order; deleted ones are left out. */
 export async function readRows<C extends Columns>(
   app: App,
   columns: C,
   ids: readonly string[],
-): Promise<Pick<Job, keyof C & keyof Job>[]> {
-  const rows: Pick<Job, keyof C & keyof Job>[] = [];
+): Promise<RowOf<C>[]> {
+  const rows: RowOf<C>[] = [];
   for (let at = 0; at < ids.length; at += BATCH_SIZE) {
     if (at > 0) await yieldToEventLoop();
     const some = ids.slice(at, at + BATCH_SIZE);
@@ -239,7 +242,7 @@ export async function readRows<C extends Columns>(
     const byId = new Map(found.map((row) => [row.id as string, row]));
     for (const id of some) {
       const row = byId.get(id);
-      if (row) rows.push(row as unknown as Pick<Job, keyof C & keyof Job>);
+      if (row) rows.push(row as unknown as RowOf<C>);
     }
   }
   return rows;

@@ -2,33 +2,19 @@
  * Finds jobs whose arguments or result contain given JSON. This runs in code instead of SQL: SQLite has no operator
  * for it, and PostgreSQL's `jsonb` rejects the escaped NUL that stored JSON may contain.
  */
-import { count, inArray, type SQL, sql } from "drizzle-orm";
+import { type AnyColumn, count, inArray, type SQL, sql } from "drizzle-orm";
 import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
-import { containsJson } from "../../../../lib/json/contains.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
-import { hasTerms, type SearchedFields } from "../../search/words.ts";
+import { MAX_TEXT_CHARS } from "../../search/words.ts";
+import { findMatches } from "./matching/match.ts";
+import type { JsonCondition, JsonRow } from "./matching/match-rows.ts";
 
-/** JSON to find, wrapped in an object because null is a valid value too. */
-export interface JsonCondition {
-  args?: { value: unknown } | undefined;
-  result?: { value: unknown } | undefined;
-  /** Terms of a search (search/words.ts); a job must contain all of them. */
-  terms?: readonly string[] | undefined;
-}
-
-interface JsonRow {
-  id: string;
-  args?: string;
-  result?: string | null;
-  script_path?: string | null;
-  created_by?: string;
-  labels?: string[] | null;
-}
-
-/** Bytes of JSON read and parsed at once. */
+/** Bytes of JSON read and compared at once. */
 const MAX_BATCH_BYTES = 1_000_000;
+/** A larger row is read by `readAside`: reading 11 MB takes SQLite 50 ms. */
+const MAX_READ_HERE_BYTES = 2 * MAX_BATCH_BYTES;
 /** Maximum rows read at once if not all rows are read at once. */
 const MAX_BATCH_ROWS = 500;
 /** Maximum rows read at once if they are small, as in a slice of a scan. */
@@ -55,12 +41,12 @@ export async function filterByJson(
 ): Promise<JsonMatches> {
   const ids: string[] = [];
   let first: Date | undefined;
-  for await (const { created_at, read } of planBatches(app, where, order, wanted)) {
+  for await (const { created_at, bytes, read } of planBatches(app, where, order, wanted)) {
     // A search that continues at a creation time must get beyond it.
     if (first && created_at.getTime() !== first.getTime() && !(await goesOn()))
       return { ids: ids.slice(0, enough), stopped_at: created_at };
     first ??= created_at;
-    for (const row of await read()) if (matchesJson(row, wanted)) ids.push(row.id);
+    ids.push(...(await findMatches(await read(), wanted, bytes)));
     if (ids.length >= enough) break;
     await yieldToEventLoop();
   }
@@ -70,6 +56,8 @@ export async function filterByJson(
 interface Batch {
   /** Creation time of its first job. */
   created_at: Date;
+  /** Size of its rows. */
+  bytes: number;
   read(): Promise<JsonRow[]>;
 }
 
@@ -83,27 +71,38 @@ async function* planBatches(
   const { read } = app.db;
   const columns = {
     id: jobs.id,
-    ...(wanted.args || wanted.terms ? { args: jobs.args } : {}),
-    ...(wanted.result || wanted.terms ? { result: jobs.result } : {}),
     ...(wanted.terms
-      ? { script_path: jobs.script_path, created_by: jobs.created_by, labels: jobs.labels }
+      ? {
+          script_path: jobs.script_path,
+          created_by: jobs.created_by,
+          labels: jobs.labels,
+          args: selectHead<string>(jobs.args).as("args"),
+          result: selectHead<string | null>(jobs.result).as("result"),
+        }
       : {}),
+    ...(wanted.args ? { args: jobs.args } : {}),
+    ...(wanted.result ? { result: jobs.result } : {}),
   };
-  const readWhere = (which: SQL | undefined) => async (): Promise<JsonRow[]> =>
+  const selectWhere = (which: SQL | undefined) =>
     read
       .select(columns)
       .from(jobs)
       .where(which)
       .orderBy(...order);
-  const { id: _id, ...texts } = columns;
-  const lengths = Object.values(texts).map((column) => sql`coalesce(octet_length(${column}), 0)`);
+  const readWhere = (which: SQL | undefined, size: number) => async (): Promise<JsonRow[]> =>
+    size <= MAX_READ_HERE_BYTES
+      ? ((await selectWhere(which)) as JsonRow[])
+      : (await app.db.readAside<RawRow>(selectWhere(which).getSQL())).map(parseLabels);
+  const lengths = Object.keys(columns).map(
+    (name) => sql`coalesce(octet_length(${jobs[name as keyof typeof columns]}), 0)`,
+  );
   const bytes = sql<number>`${sql.join(lengths, sql` + `)}`;
   const [all] = await read
     .select({ bytes: sql<number>`coalesce(sum(${bytes}), 0)`, rows: count() })
     .from(jobs)
     .where(where);
   if (Number(all?.bytes) <= MAX_BATCH_BYTES && all!.rows <= MAX_SMALL_ROWS) {
-    yield { created_at: new Date(0), read: readWhere(where) };
+    yield { created_at: new Date(0), bytes: Number(all?.bytes), read: readWhere(where, 0) };
     return;
   }
   // Each of these statements reads all rows.
@@ -116,9 +115,23 @@ async function* planBatches(
   await yieldToEventLoop();
   for (const group of groupBySize(sizes)) {
     const ids = group.map(({ id }) => id);
-    yield { created_at: group[0]!.created_at, read: readWhere(inArray(jobs.id, ids)) };
+    const weight = group.reduce((sum, row) => sum + Number(row.bytes), 0);
+    yield { created_at: group[0]!.created_at, bytes: weight, read: readWhere(inArray(jobs.id, ids), weight) };
   }
 }
+
+/** A row with raw driver values. */
+type RawRow = Omit<JsonRow, "labels"> & { labels?: string | string[] | null };
+
+/** The driver returns a list as JSON text with SQLite. */
+const parseLabels = (row: RawRow): JsonRow => {
+  const { labels } = row;
+  return { ...row, labels: typeof labels === "string" ? (parseSchemaJson(labels) as string[]) : labels };
+};
+
+/** Selects the part of a text that is searched for words. */
+const selectHead = <T extends string | null>(column: AnyColumn) =>
+  sql<T>`substr(${column}, 1, ${sql.raw(`${MAX_TEXT_CHARS}`)})`;
 
 interface Sized {
   id: string;
@@ -139,14 +152,4 @@ function* groupBySize(rows: readonly Sized[]): Generator<Sized[]> {
     group.push(row);
   }
   if (group.length > 0) yield group;
-}
-
-function matchesJson(row: JsonRow, wanted: JsonCondition): boolean {
-  if (wanted.terms && !hasTerms(row as SearchedFields, wanted.terms)) return false;
-  return (["args", "result"] as const).every((name) => {
-    const part = wanted[name];
-    if (!part) return true;
-    const text = row[name];
-    return typeof text === "string" && containsJson(parseSchemaJson(text), part.value);
-  });
 }

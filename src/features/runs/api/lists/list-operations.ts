@@ -12,9 +12,14 @@ import {
   toLimitOffset,
 } from "../../../../platform/http/operation.ts";
 import { isFrame, type JobKind } from "../../../../platform/queue/states.ts";
-import { jobs } from "../../../../platform/queue/tables.ts";
 import { countPendingApprovals } from "../../flows/status/pending-approvals.ts";
-import { JobRecord, lightColumns, toJobSummary, toJobSummaryWithArguments } from "../../job/records.ts";
+import {
+  columnsWithArguments,
+  JobRecord,
+  lightColumns,
+  toJobSummary,
+  toJobSummaryWithArguments,
+} from "../../job/records.ts";
 import {
   commonFilters,
   concurrencyKey,
@@ -77,7 +82,7 @@ async function listSummaries(
   const selection = { ...createJobQuery(ctx, workspace, query, half), budget };
   const ids = await listPageOfIds(ctx.app, selection, toLimitOffset(query));
   const records = query.include_args
-    ? (await readRows(ctx.app, { ...lightColumns, args: jobs.args }, ids)).map(toJobSummaryWithArguments)
+    ? (await readRows(ctx.app, columnsWithArguments, ids)).map(toJobSummaryWithArguments)
     : (await readRows(ctx.app, lightColumns, ids)).map(toJobSummary);
   const { reached } = budget;
   return new ResponseWithHeaders(

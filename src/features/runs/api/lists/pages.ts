@@ -16,7 +16,8 @@ import {
   scanInSlices,
   stopScan,
 } from "./job-scan.ts";
-import { filterByJson, type JsonCondition } from "./json-conditions.ts";
+import { filterByJson } from "./json-conditions.ts";
+import type { JsonCondition } from "./matching/match-rows.ts";
 
 /** Index entries skipped by one statement: about 1 ms. */
 const SKIP_ENTRIES = 20_000;

@@ -19,7 +19,13 @@ import {
   responds,
 } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
-import { JobRecord, lightColumns, toJobSummary, toJobSummaryWithArguments } from "../../job/records.ts";
+import {
+  columnsWithArguments,
+  JobRecord,
+  lightColumns,
+  toJobSummary,
+  toJobSummaryWithArguments,
+} from "../../job/records.ts";
 import { findIndexed } from "../../search/index-query.ts";
 import { readSearchProgress } from "../../search/indexer.ts";
 import { parseTerms } from "../../search/words.ts";
@@ -88,7 +94,7 @@ const searchJobs = operation({
 
 async function readRecords(app: App, ids: string[], withArguments: boolean): Promise<JobRecord[]> {
   const records = withArguments
-    ? (await readRows(app, { ...lightColumns, args: jobs.args }, ids)).map(toJobSummaryWithArguments)
+    ? (await readRows(app, columnsWithArguments, ids)).map(toJobSummaryWithArguments)
     : (await readRows(app, lightColumns, ids)).map(toJobSummary);
   return addPendingApprovals(app, records);
 }
