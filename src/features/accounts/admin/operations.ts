@@ -11,7 +11,7 @@ import {
 } from "../../../platform/http/operation.ts";
 import { GlobalUserInfo, UsernameInfo } from "../members/records.ts";
 import { createTextResponse } from "../sessions/cookie-response.ts";
-import { createSessionCookie } from "../sessions/cookies.ts";
+import { createSessionCookies } from "../sessions/cookies.ts";
 import { requireUnrestricted } from "../sessions/sessions.ts";
 import * as service from "../users/service.ts";
 import * as accounts from "./accounts.ts";
@@ -102,7 +102,7 @@ export const setPasswordOf = operation({
     const session = await accounts.changePassword(ctx, user, body.password);
     return createTextResponse(
       `password of ${user} changed`,
-      session ? [createSessionCookie(ctx.app, session)] : [],
+      session ? createSessionCookies(ctx.app, ctx.request, session) : [],
     );
   },
 });
@@ -119,7 +119,7 @@ export const setLoginType = operation({
   run: async (ctx, { user, body }) => {
     const session = await accounts.setLoginType(ctx, user, body.login_type);
     const said = `login type of ${user} is ${body.login_type}`;
-    return createTextResponse(said, session ? [createSessionCookie(ctx.app, session)] : []);
+    return createTextResponse(said, session ? createSessionCookies(ctx.app, ctx.request, session) : []);
   },
 });
 

@@ -9,7 +9,7 @@ import { getMonthlyUsage } from "../../tenancy/workspaces/usage.ts";
 import { acceptInvite, declineInvite, listInvites } from "../members/invites.ts";
 import { GlobalUserInfo, WorkspaceInvite } from "../members/records.ts";
 import { createTextResponse } from "../sessions/cookie-response.ts";
-import { createSessionCookie } from "../sessions/cookies.ts";
+import { createSessionCookies } from "../sessions/cookies.ts";
 import { requireUnrestrictedToken } from "../sessions/sessions.ts";
 import * as service from "../users/service.ts";
 import * as accounts from "./accounts.ts";
@@ -68,7 +68,7 @@ export const setPassword = operation({
     const session = await accounts.changePassword(ctx, email, body.password);
     return createTextResponse(
       `password of ${email} changed`,
-      session ? [createSessionCookie(ctx.app, session)] : [],
+      session ? createSessionCookies(ctx.app, ctx.request, session) : [],
     );
   },
 });

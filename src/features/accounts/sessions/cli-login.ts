@@ -3,10 +3,11 @@
  * page, and receives the token that the user agrees to.
  */
 import { z } from "zod";
-import { BadRequest } from "../../../lib/errors.ts";
+import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
 import { renderMessagePage, renderPage } from "../../../lib/text/html-page.ts";
 import type { Context } from "../../../platform/app/context.ts";
+import { hasForeignUrlToken } from "../../../platform/http/guards/credentials.ts";
 import { readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { createRedirect, withErrorPage } from "../../assets/connecting/pages.ts";
@@ -85,6 +86,9 @@ const completeCliLogin = operation({
   run: (ctx, { query: { port } }) =>
     withErrorPage(async () => {
       const { app } = ctx;
+      if (hasForeignUrlToken(ctx.request)) {
+        throw new Forbidden("a token in the URL logs in no command line: any page could send it there");
+      }
       let email = loggedInEmail(ctx);
       let cookies: string[] = [];
       if (email === undefined) {
@@ -95,7 +99,7 @@ const completeCliLogin = operation({
         try {
           const session = await loginWithPassword(ctx, form.data, getLoginOrigin(ctx.request));
           email = session.email;
-          cookies = createLoginCookies(app, email, session);
+          cookies = createLoginCookies(app, ctx.request, email, session);
         } catch (cause) {
           if (!(cause instanceof BadRequest)) throw cause;
           return renderLoginForm(ctx, port, cause.message);

@@ -1,5 +1,6 @@
 /** Session cookies (RFC 6265 §4.1). */
 import type { App } from "../../../platform/app/context.ts";
+import { hasForeignUrlToken } from "../../../platform/http/guards/credentials.ts";
 import { createDeviceProof } from "./login-throttle.ts";
 
 /** How long clients can see that a login was the account's first, in seconds. */
@@ -16,15 +17,30 @@ export interface Session {
   is_first: boolean;
 }
 
-/** Returns the cookie `token`; an empty token clears it. */
-export function createSessionCookie(app: App, token: string): string {
-  return formatCookie(app, "token", token, token === "" ? 0 : app.config.session_s, ["HttpOnly", "Path=/"]);
+/**
+ * Returns the cookie `token`; an empty token clears it.
+ * @param request the request to answer; none for one whose URL has a token of somebody else
+ */
+export function createSessionCookies(app: App, request: Request, token: string): string[] {
+  if (hasForeignUrlToken(request)) return [];
+  const seconds = token === "" ? 0 : app.config.session_s;
+  return [formatCookie(app, "token", token, seconds, ["HttpOnly", "Path=/"])];
 }
 
-/** Returns the cookies of a login: the session, the device proof, and `first_time` at the account's first login. */
-export function createLoginCookies(app: App, email: string, { token, is_first }: Session): string[] {
+/**
+ * Returns the cookies of a login: the session, the device proof, and `first_time` at the account's first login.
+ * @param request the request to answer; none for one whose URL has a token
+ */
+export function createLoginCookies(
+  app: App,
+  request: Request,
+  email: string,
+  { token, is_first }: Session,
+): string[] {
+  const session = createSessionCookies(app, request, token);
+  if (session.length === 0) return [];
   return [
-    createSessionCookie(app, token),
+    ...session,
     formatCookie(app, DEVICE_COOKIE, createDeviceProof(app, email), DEVICE_S, ["HttpOnly", "Path=/api/auth"]),
     // Read by client scripts, so it is not HttpOnly.
     ...(is_first ? [formatCookie(app, "first_time", "1", FIRST_TIME_S, ["Path=/"])] : []),

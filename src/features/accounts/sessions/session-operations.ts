@@ -5,7 +5,7 @@ import { readToken } from "../../../platform/http/guards/credentials.ts";
 import { type Operation, operation, querySeconds, responds } from "../../../platform/http/operation.ts";
 import { revokeToken } from "../../tenancy/tokens/service.ts";
 import { createTextResponse } from "./cookie-response.ts";
-import { createLoginCookies, createSessionCookie } from "./cookies.ts";
+import { createLoginCookies, createSessionCookies } from "./cookies.ts";
 import * as sessions from "./sessions.ts";
 
 export const login = operation({
@@ -24,7 +24,7 @@ export const login = operation({
       body,
       sessions.getLoginOrigin(ctx.request),
     );
-    return createTextResponse(session.token, createLoginCookies(ctx.app, email, session));
+    return createTextResponse(session.token, createLoginCookies(ctx.app, ctx.request, email, session));
   },
 });
 
@@ -48,7 +48,7 @@ export const logout = operation({
   audit: LOGOUT_AUDIT,
   run: async (ctx) => {
     await revokePresentedToken(ctx);
-    return createTextResponse("logged out", [createSessionCookie(ctx.app, "")]);
+    return createTextResponse("logged out", createSessionCookies(ctx.app, ctx.request, ""));
   },
 });
 
@@ -70,7 +70,11 @@ export const logoutByLink = operation({
       throw new Unauthorized("a GET request with only a cookie does not log out: use POST /api/auth/logout");
     }
     await revokePresentedToken(ctx);
-    const answer = createTextResponse("logged out", [createSessionCookie(ctx.app, "")], location ? 307 : 200);
+    const answer = createTextResponse(
+      "logged out",
+      createSessionCookies(ctx.app, ctx.request, ""),
+      location ? 307 : 200,
+    );
     if (location) answer.headers.set("location", location);
     return answer;
   },
@@ -97,7 +101,8 @@ export const refreshToken = operation({
   audit: { operation: "users.token.refresh", action_kind: "Create" },
   run: async (ctx, { query }) => {
     const token = await sessions.refreshSession(ctx, query.if_expiring_in_less_than_s);
-    if (token !== undefined) return createTextResponse(token, [createSessionCookie(ctx.app, token)]);
+    if (token !== undefined)
+      return createTextResponse(token, createSessionCookies(ctx.app, ctx.request, token));
     const { request } = ctx;
     return createTextResponse(readToken(request, new URL(request.url).search) ?? "", []);
   },

@@ -48,7 +48,7 @@ export const postSetup = operation({
       throw new InvalidInput("the two passwords differ: go back, and type the same one twice");
     }
     const session = await completeSetup(ctx, token, form);
-    const cookies = createLoginCookies(ctx.app, session.email, session);
+    const cookies = createLoginCookies(ctx.app, ctx.request, session.email, session);
     if (!ctx.request.headers.get("accept")?.includes("text/html")) {
       return createTextResponse(session.token, cookies, 201);
     }

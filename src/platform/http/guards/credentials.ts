@@ -42,6 +42,16 @@ export function hasExplicitToken(request: Request): boolean {
   return readBearerToken(request) !== undefined || readQueryToken(new URL(request.url).search) !== undefined;
 }
 
+/**
+ * Whether a request is authorized by a token in its URL that the browser, if it is one, does not have itself. Any site
+ * can send a browser there, so the response must not replace or end the browser's session (login CSRF).
+ */
+export function hasForeignUrlToken(request: Request): boolean {
+  if (readBearerToken(request) !== undefined) return false;
+  const given = readQueryToken(new URL(request.url).search);
+  return given !== undefined && given !== readCookieToken(request, undefined);
+}
+
 function readBearerToken({ headers }: Request): string | undefined {
   const authorization = headers.get("authorization");
   if (authorization === null || !/^bearer /i.test(authorization)) return undefined;

@@ -68,7 +68,10 @@ export async function completeOauthLogin(
       await joinByDomain(app, tx, user, await isAddressProven(tx, client, user));
       return { session: await startSession(app, tx, user, null), user };
     });
-    const cookies = [...createLoginCookies(app, user, session), clearStateCookie(app, oauthState)];
+    const cookies = [
+      ...createLoginCookies(app, ctx.request, user, session),
+      clearStateCookie(app, oauthState),
+    ];
     return { token: session.token, oauthState, cookies };
   } catch (error) {
     if (error instanceof Forbidden) await recordRefusal(ctx, client, email, error);
