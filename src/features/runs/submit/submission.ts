@@ -10,6 +10,7 @@ import type { DeployedScript } from "../../code/scripts/versions.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 import { requireMatchingArguments } from "../arguments/argument-check.ts";
 import { determineRunAs, resolveAsCaller, runsWithOtherRights } from "../arguments/caller-references.ts";
+import { escapeForwardedReferences } from "../arguments/forwarded-references.ts";
 import { encryptArguments } from "../arguments/password-arguments.ts";
 import { reencryptIfStale } from "../arguments/stale-ciphertext.ts";
 import { renderTagTemplate } from "../arguments/tag-template.ts";
@@ -171,15 +172,16 @@ export async function createScriptSubmission(
 }
 
 /**
- * Prepares arguments for storage: encrypts passwords, and resolves references as the caller if the job runs with other
- * rights.
+ * Prepares arguments for storage: encrypts passwords and what a job passes on, and resolves references as the caller if
+ * the job runs with other rights.
  */
 async function prepareArguments(
   ctx: WorkspaceContext,
-  args: string,
+  given: string,
   passwords: string[],
   runs_as: Submission["runs_as"],
 ): Promise<string> {
+  const args = ctx.caller.identity.token?.job ? await escapeForwardedReferences(ctx, given) : given;
   const runner = determineRunAs(ctx, runs_as);
   const settled = runsWithOtherRights(ctx.caller.identity, runner)
     ? await resolveAsCaller(ctx, runner, args)

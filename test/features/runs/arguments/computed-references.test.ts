@@ -135,6 +135,22 @@ export const main = async (x: any) => {
   });
 
   test.each([
+    ["as it is", "x", REFERENCE],
+    ["unpacked", "JSON.parse(x).y", QUOTED],
+  ])("passed on by a job to another one, %s", async (_, expr, x) => {
+    const [path, inner] = [`u/ann/o${++made}`, `u/ann/i${made}`];
+    await deploy(ann, "acme", inner, `export const main = (x: any) => ${SHOW}`);
+    const code = `export const main = async (x: any) => {
+  const { BASE_INTERNAL_URL, WM_TOKEN } = process.env;
+  const run = BASE_INTERNAL_URL + "/api/w/acme/jobs/run_wait_result/p/${inner}";
+  const headers = { authorization: "Bearer " + WM_TOKEN, "content-type": "application/json" };
+  return (await fetch(run, { method: "POST", headers, body: JSON.stringify({ x: ${expr} }) })).json();
+}`;
+    await deploy(ann, "acme", path, code);
+    expect(await callByRoute(path, false, { x })).toBe(show(REFERENCE));
+  });
+
+  test.each([
     ["of a script", false],
     ["of a flow", true],
   ])("unpacked by a preprocessor %s", async (_, is_flow) => {
@@ -187,6 +203,19 @@ describe("what is meant as a reference is resolved", () => {
     const path = await makeFlow({ modules });
     const answer = await ann("POST", `/w/acme/jobs/run_wait_result/f/${path}`, { x });
     expect([answer.json()].flat()).toEqual([show(SECRET)]);
+  });
+
+  test("given by a job to another one", async () => {
+    const [path, inner] = [`u/ann/o${++made}`, `u/ann/i${made}`];
+    await deploy(ann, "acme", inner, `export const main = (x: any) => ${SHOW}`);
+    const code = `export const main = async (name: string) => {
+  const { BASE_INTERNAL_URL, WM_TOKEN } = process.env;
+  const run = BASE_INTERNAL_URL + "/api/w/acme/jobs/run_wait_result/p/${inner}";
+  const headers = { authorization: "Bearer " + WM_TOKEN, "content-type": "application/json" };
+  return (await fetch(run, { method: "POST", headers, body: JSON.stringify({ x: "$var:u/ann/" + name }) })).json();
+}`;
+    await deploy(ann, "acme", path, code);
+    expect(await callByRoute(path, false, { name: "hidden" })).toBe(show(SECRET));
   });
 
   test("built by a preprocessor", async () => {
