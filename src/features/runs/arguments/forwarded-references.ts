@@ -7,9 +7,9 @@ import { and, eq } from "drizzle-orm";
 import { isContainer, parseJson } from "../../../lib/json/json.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
-import { isReference, replaceReferences } from "../../assets/interpolate.ts";
+import { ENCRYPTED_PREFIX, isReference, replaceReferences } from "../../assets/interpolate.ts";
 import { isPlainName } from "./caller-references.ts";
-import { decryptArgument, ENCRYPTED_PREFIX, encryptArgument } from "./password-arguments.ts";
+import { decryptArgument, encryptArgument } from "./password-arguments.ts";
 import { mayContainReferences } from "./references.ts";
 
 /**
