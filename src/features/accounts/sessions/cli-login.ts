@@ -8,7 +8,7 @@ import { escapeHtml } from "../../../lib/text/html.ts";
 import { renderMessagePage, renderPage } from "../../../lib/text/html-page.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { hasForeignUrlToken } from "../../../platform/http/guards/credentials.ts";
-import { readText } from "../../../platform/http/input.ts";
+import { readText, requireNoNul } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { createRedirect, withErrorPage } from "../../assets/connecting/pages.ts";
 import { issueToken } from "../../tenancy/tokens/service.ts";
@@ -92,9 +92,9 @@ const completeCliLogin = operation({
       let email = loggedInEmail(ctx);
       let cookies: string[] = [];
       if (email === undefined) {
-        const form = LoginForm.safeParse(
-          Object.fromEntries(new URLSearchParams(await readText(ctx.request, MAX_FORM_BYTES))),
-        );
+        const fields = Object.fromEntries(new URLSearchParams(await readText(ctx.request, MAX_FORM_BYTES)));
+        requireNoNul("form", fields);
+        const form = LoginForm.safeParse(fields);
         if (!form.success) return renderLoginForm(ctx, port, "Give an e-mail and a password.");
         try {
           const session = await loginWithPassword(ctx, form.data, getLoginOrigin(ctx.request));

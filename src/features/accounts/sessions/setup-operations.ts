@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { InvalidInput } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
-import { parseWithSchema, readText } from "../../../platform/http/input.ts";
+import { parseWithSchema, readText, requireNoNul } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { createTextResponse } from "./cookie-response.ts";
 import { createLoginCookies } from "./cookies.ts";
@@ -61,13 +61,15 @@ export const postSetup = operation({
 /** Reads a browser's form or a program's JSON body. */
 async function readForm(request: Request): Promise<z.output<typeof SetupForm>> {
   const text = await readText(request, 10_000);
+  const parse = (fields: unknown) => {
+    requireNoNul("body", fields);
+    return parseWithSchema("body", SetupForm, fields) as z.output<typeof SetupForm>;
+  };
   if (request.headers.get("content-type")?.startsWith("application/x-www-form-urlencoded")) {
-    return parseWithSchema("body", SetupForm, Object.fromEntries(new URLSearchParams(text))) as z.output<
-      typeof SetupForm
-    >;
+    return parse(Object.fromEntries(new URLSearchParams(text)));
   }
   try {
-    return parseWithSchema("body", SetupForm, parseSchemaJson(text)) as z.output<typeof SetupForm>;
+    return parse(parseSchemaJson(text));
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new InvalidInput(`the body is not JSON: ${cause.message}`);
     throw cause;

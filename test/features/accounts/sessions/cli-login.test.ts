@@ -89,6 +89,8 @@ test("no token is created for a wrong password, a restricted token or an invalid
   const wrong = await page("/user/cli?port=5432", {}, "email=ann%40example.org&password=wrong");
   expect(wrong.status).toBe(400);
   expect(await wrong.text()).toContain("Invalid login");
+  const unstorable = await page("/user/cli?port=5432", {}, "email=%00&password=x");
+  expect([unstorable.status, await unstorable.text()]).toEqual([400, expect.stringContaining("NUL")]);
   const session = await tokenOf(await page("/user/cli?port=5432", {}, LOGIN));
   const scoped = await expectOk(
     server.as(session)("POST", "/users/tokens/create", { scopes: ["users:read"] }),
