@@ -162,6 +162,8 @@ test("a token with tags runs and reads only jobs with these tags", async () => {
   expect((await narrow("GET", `/w/acme/jobs_u/get/${own}`)).status).toBe(200);
   expect((await narrow("GET", `/w/acme/jobs_u/get/${theirs}`)).status).toBe(404);
   expect((await narrow("GET", "/w/acme/variables/list")).status).toBe(200);
+  expect((await narrow("POST", "/w/acme/jobs/delete", [theirs])).text).toBe("removed 0 jobs");
+  expect((await ask("GET", `/w/acme/jobs_u/get/${theirs}`)).status).toBe(200);
   for (const [scopes, status] of [
     [undefined, 403],
     [["if_jobs:filter_tags:green"], 403],

@@ -16,6 +16,7 @@ import { deleteFlowState } from "../../flows/plan/delete-flow-state.ts";
 import { createCanceledResult } from "../../job/canceled.ts";
 import { JobRecord, toJobRecord } from "../../job/records.ts";
 import { getJob } from "../../submit/find-and-cancel.ts";
+import { selectChangeableJobs } from "../../submit/job-rights.ts";
 
 const common = {
   method: "POST",
@@ -92,7 +93,13 @@ function listStates(ctx: WorkspaceContext, workspace: string, ids: readonly stri
   return ctx.app.db.read
     .select({ id: jobs.id, state: jobs.state })
     .from(jobs)
-    .where(and(preventIndexUse(eq(jobs.workspace_id, workspace)), inArray(jobs.id, [...ids])));
+    .where(
+      and(
+        preventIndexUse(eq(jobs.workspace_id, workspace)),
+        inArray(jobs.id, [...ids]),
+        selectChangeableJobs(ctx.caller),
+      ),
+    );
 }
 
 /** Deletes a job that has not started. @returns false if the job has started in the meantime */
