@@ -18,6 +18,7 @@ import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { type FlowResume, flowFrames } from "../../code/flows/tables.ts";
 import { requireNoTriggerToken, requireScope } from "../../tenancy/tokens/scopes.ts";
 import { escapeReferences, resolveAsCaller, runsWithOtherRights } from "../arguments/caller-references.ts";
+import { escapeForwardedReferences } from "../arguments/forwarded-references.ts";
 import type { RunAs } from "../arguments/password-arguments.ts";
 import { listAnswers } from "../flows/drive/approval-answers.ts";
 import { recordApproval } from "../flows/flow-events.ts";
@@ -91,13 +92,19 @@ export async function answerApproval(
   );
 }
 
-/** Resolves references in an answer as the caller, because the steps that read it run with the flow's rights. */
+/**
+ * Resolves references in an answer as the caller, because the steps that read it run with the flow's rights. What a job
+ * passes on of its input is data.
+ */
 async function resolveAnswerValue(ctx: Context, flow: RunAs, value: unknown): Promise<unknown> {
   const { identity, member } = ctx.caller;
-  if (identity && !runsWithOtherRights(identity, flow)) return value;
-  const json = JSON.stringify(value);
-  if (!identity || !member) return parseJson(await escapeReferences(ctx.app, flow, json));
-  return parseJson(await resolveAsCaller({ ...ctx, caller: { identity, member } }, flow, json));
+  const hasOthers = !identity || runsWithOtherRights(identity, flow);
+  if (!hasOthers && !identity.token?.job) return value;
+  const given = JSON.stringify(value);
+  if (!identity || !member) return parseJson(await escapeReferences(ctx.app, flow, given));
+  const caller: WorkspaceContext = { ...ctx, caller: { identity, member } };
+  const json = await escapeForwardedReferences(caller, given);
+  return parseJson(hasOthers ? await resolveAsCaller(caller, flow, json) : json);
 }
 
 /** Returns the caller's name if logged in. A link made for somebody contains the name itself. */

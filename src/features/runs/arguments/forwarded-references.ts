@@ -15,7 +15,7 @@ import { mayContainReferences } from "./references.ts";
 /**
  * Encrypts as literals, in arguments that a job gives to another one, the references that the job was given as texts or
  * inside of them. Arguments of other callers are returned unchanged.
- * @param args JSON text of an object
+ * @param args JSON text
  */
 export async function escapeForwardedReferences(ctx: WorkspaceContext, args: string): Promise<string> {
   const { app, caller } = ctx;

@@ -3,7 +3,14 @@
  * resolved with the rights of the run, and what its author or caller means as a reference is.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
 
 const SECRET = "s3cret-of-ann";
 const REFERENCE = "$var:u/ann/hidden";
@@ -148,6 +155,25 @@ export const main = async (x: any) => {
 }`;
     await deploy(ann, "acme", path, code);
     expect(await callByRoute(path, false, { x })).toBe(show(REFERENCE));
+  });
+
+  test("passed on by a job to a flow that waits for approval", async () => {
+    const asks = step("a", "1", "x", { suspend: { required_events: 1 } });
+    const waiting = await makeFlow({ modules: [asks, step("b", "resume.x", SHOW)] });
+    const id = (await expectOk(ann("POST", `/w/acme/jobs/run/f/${waiting}`, {}))).text;
+    await until(async () => (await ann("GET", `/w/acme/jobs_u/get/${id}`)).json().suspend === 1);
+    const path = `u/ann/o${++made}`;
+    const code = `export const main = async (x: any) => {
+  const { BASE_INTERNAL_URL, WM_TOKEN } = process.env;
+  const headers = { authorization: "Bearer " + WM_TOKEN, "content-type": "application/json" };
+  const resume = BASE_INTERNAL_URL + "/api/w/acme/jobs/flow/resume/${id}";
+  return (await fetch(resume, { method: "POST", headers, body: JSON.stringify({ x }) })).status;
+}`;
+    await deploy(ann, "acme", path, code);
+    expect(await callByRoute(path, false, { x: REFERENCE })).toBe(201);
+    const result = async () => (await ann("GET", `/w/acme/jobs_u/completed/get_result_maybe/${id}`)).json();
+    const end = await until(async () => ((await result()).completed ? await result() : undefined));
+    expect(end.result).toBe(show(REFERENCE));
   });
 
   test.each([
