@@ -46,3 +46,29 @@ test("an error is shown if the browser does not allow copying", async () => {
   await page.getByRole("button", { name: "Copy" }).first().click();
   await page.getByText("select the text and copy it").waitFor();
 }, 60_000);
+
+test("an approval that needs a login is answered on its page", async () => {
+  const { token } = site.filled;
+  const call = async (path: string, body?: object) => {
+    const answer = await fetch(`${site.serving.url}/api/w/acme/${path}`, {
+      method: body ? "POST" : "GET",
+      headers: { authorization: `Bearer ${token}` },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    return answer.text();
+  };
+  const suspend = { required_events: 1, user_auth_required: true };
+  const modules = [{ id: "a", value: { type: "identity" }, suspend }];
+  const flow = await call("jobs/run/preview_flow", { value: { modules } });
+  const read = async () => JSON.parse(await call(`jobs_u/get/${flow}`));
+  await expectSoon(async () => Boolean((await read()).flow_status?.approval_conditions), true);
+  const { approvalPage } = JSON.parse(await call(`jobs/resume_urls/${flow}/1`));
+
+  await using seen = await visit(browser, here(), { token });
+  const { page } = seen;
+  await page.goto(here() + new URL(approvalPage).pathname);
+  await page.getByRole("button", { name: "Approve" }).click();
+  await page.getByRole("heading", { name: "Approved" }).waitFor();
+  await expectSoon(async () => (await read()).success, true);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
