@@ -34,7 +34,12 @@ const beginConnectChat = operation({
   run: async (ctx, { query }) => {
     const client = getClient(ctx.app, CHAT_CLIENT, "connect");
     const workspace = query.workspace && parseWorkspaceId(query.workspace);
-    const { oauthState, cookie } = createState(ctx.app, { kind: "connect", client: CHAT_CLIENT, workspace });
+    const { oauthState, cookie } = createState(ctx.app, {
+      kind: "connect",
+      client: CHAT_CLIENT,
+      email: ctx.caller.identity.email,
+      workspace,
+    });
     const asked = { redirect_uri: createConnectRedirectUri(ctx, CHAT_CLIENT) };
     return createRedirect(await createAuthorizationUrl(ctx.app, client, oauthState, asked), [cookie]);
   },

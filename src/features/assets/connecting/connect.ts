@@ -26,7 +26,7 @@ export function createConnectRedirectUri(ctx: Context, client: string): string {
 
 /**
  * Exchanges the authorization code for tokens. The state is consumed even if that fails.
- * @throws BadRequest for a used or foreign state, and if the provider refuses; Unavailable
+ * @throws BadRequest for a used or foreign state or user, and if the provider refuses; Unavailable
  */
 export async function completeConnect(
   ctx: Context,
@@ -36,6 +36,10 @@ export async function completeConnect(
   const { app } = ctx;
   const client = getClient(app, name, "connect");
   const oauthState = readState(app, ctx.request, { kind: "connect", client: name, state: returned.state });
+  // A link with somebody's token may have started it in this browser, with a path that they can read.
+  if (oauthState.email !== ctx.caller.identity?.email) {
+    throw new BadRequest("the connection was started by another user", { hint: "begin again" });
+  }
   await ctx.write({ resource: name }, (tx) => consumeState(app, tx, oauthState));
   return exchangeCode(app, client, oauthState, {
     returned,

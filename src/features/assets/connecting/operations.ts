@@ -98,6 +98,7 @@ const beginConnect = operation({
     const { oauthState, cookie } = createState(ctx.app, {
       kind: "connect",
       client: client.name,
+      email: ctx.caller.identity.email,
       workspace: query.workspace && parseWorkspaceId(query.workspace),
       path: query.path && parsePath(query.path),
     });

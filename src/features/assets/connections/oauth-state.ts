@@ -28,6 +28,8 @@ export interface OauthState extends AuthorizationSecrets {
   until: number;
   /** Local path to redirect to after a login. */
   rd?: string | undefined;
+  /** E-mail of the user who started to connect an account, and who alone completes it. */
+  email?: string | undefined;
   /** Workspace and path to store the connection at, if given at the start. */
   workspace?: string | undefined;
   path?: string | undefined;
