@@ -31,12 +31,10 @@ export interface OpenRequest {
   targets: Targets;
   /** Allows plain http only to this machine. */
   requires_https?: boolean;
-  /** Does not decompress the response body. */
-  keeps_compression?: boolean;
 }
 
 /**
- * Sends one request without following redirects.
+ * Sends one request without following redirects. The body of the response is left as it is encoded.
  * @param within duration of `signal`'s timeout in milliseconds, for the error message
  * @returns the response, once its headers have arrived
  * @throws OutgoingError if the target is refused, unreachable, or does not respond in time
@@ -101,7 +99,8 @@ function fetchFromAddress(
     headers: { ...request.headers, host: url.host },
     body: request.body,
     redirect: "manual",
-    decompress: !request.keeps_compression,
+    // A few kilobytes could become gigabytes at once. `request.ts` decompresses within its limit.
+    decompress: false,
     signal,
     ...(url.protocol === "https:" && isIP(host) === 0 ? { tls: { serverName: host } } : {}),
   });

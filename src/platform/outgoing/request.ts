@@ -2,6 +2,8 @@
  * Requests that the server makes to targets named by users, bounded in time, size and redirects. They return whole
  * responses.
  */
+import { pipeline, Readable } from "node:stream";
+import { constants, createUnzip } from "node:zlib";
 import { getUrlHost } from "../../lib/network.ts";
 import { type OpenRequest, OutgoingError, openRequest, withHostErrors } from "./connect.ts";
 
@@ -59,9 +61,25 @@ function toRedirectedRequest(request: OutgoingRequest, location: string): Outgoi
 function sendOnce(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
   const host = getUrlHost(new URL(request.url));
   const { timeout_ms } = request;
-  return withHostErrors(host, signal, timeout_ms, async () =>
-    readAnswer(await openRequest(request, signal, timeout_ms), request, host),
-  );
+  const headers = { "accept-encoding": "gzip", ...request.headers };
+  return withHostErrors(host, signal, timeout_ms, async () => {
+    const { status, headers: given, body } = await openRequest({ ...request, headers }, signal, timeout_ms);
+    const isZipped = /^(x-gzip|gzip|deflate)$/i.test(given.get("content-encoding") ?? "");
+    return readAnswer({ status, headers: given, body: body && isZipped ? unzip(body) : body }, request, host);
+  });
+}
+
+/** Decompresses a body as it is read: no more of it is in memory than is read. What is cut off ends where it does. */
+async function* unzip(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const unzipped = createUnzip({ finishFlush: constants.Z_SYNC_FLUSH });
+  pipeline(Readable.from(body), unzipped, () => {});
+  yield* unzipped;
+}
+
+interface EncodedAnswer {
+  status: number;
+  headers: Headers;
+  body: AsyncIterable<Uint8Array> | null;
 }
 
 /**
@@ -69,7 +87,7 @@ function sendOnce(request: OutgoingRequest, signal: AbortSignal): Promise<Outgoi
  * @throws OutgoingError above the limit, if `oversize` is `refused`
  */
 export async function readAnswer(
-  { status, headers, body }: Response,
+  { status, headers, body }: EncodedAnswer,
   { max_bytes, oversize }: Pick<OutgoingRequest, "max_bytes" | "oversize">,
   host: string,
 ): Promise<OutgoingAnswer> {

@@ -68,7 +68,6 @@ export function createS3Api(resource: S3Resource, targets: Targets): S3Api {
           method,
           headers: Object.fromEntries(signed.headers),
           targets,
-          keeps_compression: true,
           ...(body === undefined ? {} : { body }),
         },
         late.signal,
