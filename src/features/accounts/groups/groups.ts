@@ -6,6 +6,7 @@ import { parseFolderOrGroupName } from "../../../lib/text/paths.ts";
 import { SERVER_GROUPS } from "../../../lib/text/server-groups.ts";
 import { EVERYONE_GROUP, findGrant, isInGroup } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
+import { isApproverGroup } from "../../code/flows/approver-groups.ts";
 import { type GroupRow, groupMembers, groups, instanceGroups } from "../../tenancy/people/group-tables.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
 import {
@@ -115,7 +116,7 @@ export async function createGroup(
     }
     if (!member.is_admin && (await isNameUsed(ctx.app, tx, workspace_id, name))) {
       throw new Forbidden(
-        `something is g/${name}'s from before, which would become yours: an admin must create the group`,
+        `something is g/${name}'s from before, or a flow asks it for approval: an admin must create the group`,
       );
     }
     // A super admin who is not a member of the workspace cannot be in a group.
@@ -129,7 +130,11 @@ export async function createGroup(
 
 async function isNameUsed(app: App, db: Reader, workspace_id: string, name: string): Promise<boolean> {
   const place = `g/${name}`;
-  return (await isPlaceUsed(app, db, workspace_id, place)) || hasGrants(app, db, workspace_id, place);
+  return (
+    (await isPlaceUsed(app, db, workspace_id, place)) ||
+    (await hasGrants(app, db, workspace_id, place)) ||
+    isApproverGroup(db, workspace_id, name)
+  );
 }
 
 /** Changes the summary of a group. @throws NotFound, Forbidden */

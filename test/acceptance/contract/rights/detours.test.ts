@@ -146,6 +146,15 @@ test("a new group does not inherit the runs of an earlier one", async () => {
   await admin("groups/create", { name: "ops" });
 });
 
+test("nobody creates a group that a flow asks for approval, to approve", async () => {
+  const suspend = { required_events: 1, user_groups_required: { type: "static", value: ["board"] } };
+  const modules = [{ id: "a", value: { type: "identity" }, suspend }];
+  await admin("flows/create", { path: "u/admin/asks", summary: "", value: { modules } });
+  expect((await as("bob")("POST", acme("groups/create"), { name: "boards" })).status).toBe(200);
+  expect((await as("bob")("POST", acme("groups/create"), { name: "board" })).status).toBe(403);
+  await admin("groups/create", { name: "board" });
+});
+
 test("the groups of the instance show the addresses of known people only", async () => {
   const { license } = await import("../../../support/peers/license.ts");
   await license(server);
