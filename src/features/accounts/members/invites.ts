@@ -5,7 +5,7 @@ import type { App, UserContext } from "../../../platform/app/context.ts";
 import { recordInstanceEvent } from "../../signals/webhooks/instance-events.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { workspaceInvites, workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
-import { chooseUsername } from "./usernames.ts";
+import { chooseUsername, requireUnusedUsername } from "./usernames.ts";
 
 const whereInvite = (workspace_id: string, email: string) =>
   and(eq(workspaceInvites.workspace_id, workspace_id), eq(workspaceInvites.email, email));
@@ -53,6 +53,7 @@ export async function acceptInvite(
     // An admin added them in the meantime; that role takes precedence.
     if (member) return member.username;
     const username = await chooseUsername(tx, workspace_id, email, wanted, { tellWho: false });
+    if (wanted) await requireUnusedUsername(app, tx, workspace_id, email, username);
     const row = { workspace_id, email, username, is_admin, operator, created_at: app.clock() };
     await tx.insert(workspaceMembers).values(row);
     const told = { workspace: workspace_id, email, username };

@@ -3,7 +3,10 @@ import { and, eq, ne, sql } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { deriveUsername, parseUsername } from "../../../lib/text/paths.ts";
+import type { App } from "../../../platform/app/context.ts";
 import { formerUsernames, users } from "../../tenancy/people/user-tables.ts";
+import { hasGrants } from "../../tenancy/rights/grants.ts";
+import { isPlaceUsed } from "../../tenancy/rights/item-kinds.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 
 /** Maximum number of similar names that are tried. */
@@ -33,6 +36,36 @@ export async function requireFreeUsername(
 }
 
 /**
+ * Checks that a username that a new member chooses is free, and that nothing waits under it for somebody else: items
+ * below `u/<name>/` or grants, as they come with an imported workspace. Their own former or default name may be such a one.
+ * @throws BadRequest, which tells nothing about the holder
+ */
+export async function requireUnusedUsername(
+  app: App,
+  tx: Tx,
+  workspace_id: string,
+  email: string,
+  username: string,
+): Promise<void> {
+  if (username === (await findDefaultUsername(tx, email))) return;
+  const { workspace_id: workspace, username: name, email: owner } = formerUsernames;
+  const own = and(eq(workspace, workspace_id), eq(name, username), eq(owner, email));
+  if ((await tx.select({ name }).from(formerUsernames).where(own)).length > 0) return;
+  const place = `u/${username}`;
+  const isUsed =
+    (await isPlaceUsed(app, tx, workspace_id, place)) || (await hasGrants(app, tx, workspace_id, place));
+  if (!isUsed) return;
+  throw new BadRequest(`the username ${username} is taken in workspace ${workspace_id}`, {
+    hint: "choose another one, or have an admin add you under it",
+  });
+}
+
+async function findDefaultUsername(tx: Tx, email: string): Promise<string> {
+  const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, email));
+  return user?.username ?? deriveUsername(email);
+}
+
+/**
  * Chooses the username of a new member: the wanted one, else their username on the instance, else one derived from
  * their address; a number is appended if it is used.
  * @throws BadRequest if the wanted name is invalid or not free
@@ -50,8 +83,7 @@ export async function chooseUsername(
     await requireFreeUsername(tx, workspace_id, email, username, told);
     return username;
   }
-  const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, email));
-  const base = user?.username ?? deriveUsername(email);
+  const base = await findDefaultUsername(tx, email);
   for (let number = 1; number <= MAX_CANDIDATES; number++) {
     const username = number === 1 ? base : `${base.slice(0, 46)}${number}`;
     if (!(await findUsernameHolder(tx, workspace_id, email, username))) return username;

@@ -155,6 +155,24 @@ test("nobody creates a group that a flow asks for approval, to approve", async (
   await admin("groups/create", { name: "board" });
 });
 
+test("who is invited chooses no username under which something waits for somebody else", async () => {
+  const variable = { path: "u/ceo/key", value: "1", is_secret: true, description: "" };
+  await admin("variables/create", variable);
+  const { ask: guest, email } = await server.user("guest");
+  await admin("workspaces/invite_user", { email, is_admin: false, operator: false });
+  const accept = (username: string) =>
+    guest("POST", "/users/accept_invite", { workspace_id: "acme", username });
+  const refused = await accept("ceo");
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("ceo is taken")]);
+  expect((await accept("visitor")).status).toBe(200);
+  await admin("variables/create", { ...variable, path: "u/boss/key" });
+  const { ask: boss, email: own } = await server.user("boss");
+  await admin("workspaces/invite_user", { email: own, is_admin: false, operator: false });
+  const body = { workspace_id: "acme", username: "boss" };
+  expect((await boss("POST", "/users/accept_invite", body)).status).toBe(200);
+  expect((await boss("GET", acme("variables/get/u/boss/key"))).status).toBe(200);
+});
+
 test("the groups of the instance show the addresses of known people only", async () => {
   const { license } = await import("../../../support/peers/license.ts");
   await license(server);
