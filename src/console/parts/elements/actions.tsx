@@ -4,6 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, type ReactNode, useState } from "react";
 import { queryClient } from "../../api/client.ts";
+import { reloadAfterChange } from "../../api/reload.ts";
 import { notifyError, Problem } from "./Problem.tsx";
 
 /** Performs a change and returns a confirmation, or nothing if the page shows the change itself. */
@@ -12,7 +13,7 @@ export type Action = () => Promise<string | undefined>;
 async function perform(action: Action): Promise<void> {
   const message = await action();
   if (message) notifications.show({ message });
-  await queryClient.invalidateQueries();
+  await reloadAfterChange(queryClient);
 }
 
 /** Returns a function that performs an action; an error is shown as a notification. */

@@ -4,6 +4,7 @@ import { useLocation } from "wouter";
 import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Script } from "../../../api/interface.d.ts";
+import { reloadAfterChange } from "../../../api/reload.ts";
 import { CodeDifference } from "../../../parts/editor/lazy.tsx";
 import { FormDialog } from "../../../parts/elements/actions.tsx";
 import { type NewScript, scriptQuery } from "../../../parts/items/scripts.ts";
@@ -47,7 +48,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
       setTheirs(newest);
       throw new Error(explain(newest));
     }
-    await queryClient.invalidateQueries({ queryKey: [workspace] });
+    await reloadAfterChange(queryClient);
     go(linkTo.script(workspace, path));
     return `${path} is deployed`;
   };

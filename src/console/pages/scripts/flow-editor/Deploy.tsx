@@ -8,6 +8,7 @@ import { useLocation } from "wouter";
 import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Job } from "../../../api/interface.d.ts";
+import { reloadAfterChange } from "../../../api/reload.ts";
 import { FormDialog, focusAtOnce } from "../../../parts/elements/actions.tsx";
 import { linkTo } from "../../../parts/navigation/places.ts";
 import { Changes } from "./Changes.tsx";
@@ -57,7 +58,7 @@ export function Deploy({ workspace, flow, deployed, base, problems, failed, end,
       );
     }
     const again = isAgain && failed ? await restartFromStep(workspace, flow, failed) : undefined;
-    await queryClient.invalidateQueries({ queryKey: [workspace] });
+    await reloadAfterChange(queryClient);
     go(again === undefined ? linkTo.flow(workspace, flow.path) : linkTo.run(workspace, again));
     return `${flow.path} is deployed`;
   };
