@@ -79,8 +79,6 @@ export function openSqlite(options: SqliteOptions): Database {
   const writer = new SqliteFile(options.path, { create: true, readwrite: true });
   // Effective only on a new, empty file, before its journal mode is set; older files never shrink.
   writer.run("PRAGMA auto_vacuum = INCREMENTAL");
-  // What is deleted, or replaced by its encrypted form, does not stay in unused parts of the file.
-  writer.run("PRAGMA secure_delete = ON");
   configureConnection(writer, WRITER_CACHE_KB);
   writer.run(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
   if (options.max_bytes > 0) {

@@ -90,6 +90,8 @@ export function configureConnection(connection: SqliteFile, cache_kb: number): v
   connection.run("PRAGMA journal_mode = WAL");
   connection.run("PRAGMA synchronous = NORMAL");
   connection.run("PRAGMA foreign_keys = ON");
+  // What is deleted, or replaced by its encrypted form, does not stay in unused parts of the file.
+  connection.run("PRAGMA secure_delete = ON");
   connection.run("PRAGMA temp_store = MEMORY");
   connection.run(`PRAGMA cache_size = -${cache_kb}`);
 }
