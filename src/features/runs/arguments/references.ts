@@ -11,7 +11,13 @@
 import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import type { ResolvedArguments } from "../../../engines/runner/types.ts";
 import { MAX_WRAPPED_JSON_DEPTH, requireJsonDepth } from "../../../lib/json/depth.ts";
-import { isContainer, mergeMembers, parseJson } from "../../../lib/json/json.ts";
+import {
+  isContainer,
+  isExactNumber,
+  mergeMembers,
+  parseJson,
+  toPlainNumber,
+} from "../../../lib/json/json.ts";
 import { LONG_JSON_CHARACTERS } from "../../../lib/json/long-json.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
@@ -103,7 +109,7 @@ export async function createReferenceReader(
       },
       encrypted: async (text) => {
         const opened = await decryptArgument(app, job, text);
-        sealed.push(...listTexts(opened));
+        sealed.push(...listSecretTexts(opened));
         return opened;
       },
       contextual: (name) => (Object.hasOwn(environment, name) ? environment[name] : undefined),
@@ -128,6 +134,15 @@ function recordSecretReads(app: App, job: Job, username: string, paths: string[]
       });
     }
   });
+}
+
+/**
+ * Lists what to mask of an encrypted value: every text in it; a number, such as a PIN, if it is the value, with its
+ * digits and as JavaScript rounds it.
+ */
+function listSecretTexts(value: unknown): string[] {
+  const isNumber = typeof value === "number" || isExactNumber(value);
+  return isNumber ? [JSON.stringify(value), String(toPlainNumber(value))] : listTexts(value);
 }
 
 /** Lists every text in a value; none for other types. */
