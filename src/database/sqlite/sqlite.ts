@@ -26,15 +26,9 @@ import {
 import { createAsideReader } from "./aside.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createLogFlush } from "./log-flush.ts";
+import { type PendingWrite, settleWrite } from "./pending-write.ts";
 import { configureConnection, createReader, openForReading } from "./statements.ts";
 import { toStorageError } from "./storage-error.ts";
-
-interface PendingWrite {
-  work: (tx: Tx) => Awaitable<unknown>;
-  resolve: (value: unknown) => void;
-  reject: (cause: unknown) => void;
-  lazy: boolean;
-}
 
 /**
  * Maximum duration of a batch in milliseconds; further writes go into the next one. Writes do not yield the event loop
@@ -164,7 +158,6 @@ export function openSqlite(options: SqliteOptions): Database {
     queue = [];
     /** The writes included in this commit. */
     let batch: PendingWrite[] = arrived;
-    let settled: (() => void)[] = [];
     effects = [];
     let after: (() => void)[] = [];
     let isLong = false;
@@ -174,10 +167,10 @@ export function openSqlite(options: SqliteOptions): Database {
     try {
       if (broken) throw broken;
       begin.run();
-      settled = (await runTogether(arrived, began)) ?? (await runApart(arrived, began));
-      if (settled.length < arrived.length) {
-        batch = arrived.slice(0, settled.length);
-        queue = arrived.slice(settled.length).concat(queue);
+      const count = (await runTogether(arrived, began)) ?? (await runApart(arrived, began));
+      if (count < arrived.length) {
+        batch = arrived.slice(0, count);
+        queue = arrived.slice(count).concat(queue);
       }
       commit.run();
       after = effects;
@@ -197,26 +190,25 @@ export function openSqlite(options: SqliteOptions): Database {
       for (const pending of batch) pending.reject(error);
       return;
     }
-    for (const settle of settled) settle();
+    for (const pending of batch) settleWrite(pending);
     runEffects(after);
     checkpoints.afterCommit(isLong);
   }
 
   /**
    * Runs writes without savepoints, for at most MAX_BATCH_MS.
-   * @returns functions that settle them; undefined if one failed: the transaction was restarted, and all must run again
+   * @returns how many ran; undefined if one failed: the transaction was restarted, and all must run again
    * @throws if there was only one write: its failure rolls back the whole transaction
    */
-  async function runTogether(arrived: PendingWrite[], began: number): Promise<(() => void)[] | undefined> {
-    const settled: (() => void)[] = [];
+  async function runTogether(arrived: PendingWrite[], began: number): Promise<number | undefined> {
+    let count = 0;
     try {
       do {
-        const { work, resolve } = arrived[settled.length]!;
-        const made = work(tx);
-        const value = isPending(made) ? await made : made;
-        settled.push(() => resolve(value));
-      } while (settled.length < arrived.length && performance.now() - began < MAX_BATCH_MS);
-      return settled;
+        const pending = arrived[count]!;
+        const made = pending.work(tx);
+        pending.outcome = { value: isPending(made) ? await made : made };
+      } while (++count < arrived.length && performance.now() - began < MAX_BATCH_MS);
+      return count;
     } catch (cause) {
       // On a full disk SQLite rolls back the whole transaction, so no write may succeed.
       if (arrived.length === 1 || !writer.inTransaction) throw cause;
@@ -227,36 +219,35 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   }
 
-  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns functions that settle them */
-  async function runApart(arrived: PendingWrite[], began: number): Promise<(() => void)[]> {
-    const settled: (() => void)[] = [];
-    do settled.push(await runOne(arrived[settled.length]!));
-    while (settled.length < arrived.length && performance.now() - began < MAX_BATCH_MS);
-    return settled;
+  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns how many ran */
+  async function runApart(arrived: PendingWrite[], began: number): Promise<number> {
+    let count = 0;
+    do await runOne(arrived[count]!);
+    while (++count < arrived.length && performance.now() - began < MAX_BATCH_MS);
+    return count;
   }
 
-  async function runOne(pending: PendingWrite): Promise<() => void> {
+  async function runOne(pending: PendingWrite): Promise<void> {
     const effectsBefore = effects.length;
     savepoint.run();
     try {
-      const value = await pending.work(tx);
+      pending.outcome = { value: await pending.work(tx) };
       release.run();
-      return () => pending.resolve(value);
     } catch (cause) {
       effects.length = effectsBefore;
       if (!writer.inTransaction) throw cause;
       rollbackTo.run();
       release.run();
-      const error = toStorageError(cause);
-      countFailure(counters, error);
-      return () => pending.reject(error);
+      const failure = toStorageError(cause);
+      countFailure(counters, failure);
+      pending.outcome = { failure };
     }
   }
 
   function enqueue<T>(work: (tx: Tx) => Awaitable<T>, { lazy = false }: WriteOptions = {}): Promise<T> {
     if (closed) return Promise.reject(new Internal("the database is closed"));
     return new Promise<T>((resolve, reject) => {
-      queue.push({ work, resolve: resolve as (value: unknown) => void, reject, lazy });
+      queue.push({ work, resolve: resolve as (value: unknown) => void, reject, lazy, outcome: undefined });
       schedule();
     });
   }

@@ -17,7 +17,8 @@ import type { RuntimeFiles } from "./files/runtime-files.ts";
 import type { VersionFiles } from "./files/version-files.ts";
 import { createBuilds } from "./job/builds.ts";
 import type { Prefetch } from "./job/prefetch.ts";
-import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
+import { type Prefetched, QueuedRun, type RunHolder } from "./job/queued-run.ts";
+import type { RunContext } from "./job/run-context.ts";
 import { JobRun } from "./job-run.ts";
 import type { Child } from "./process/child.ts";
 import { findInterpreter } from "./programs/interpreter.ts";
@@ -67,6 +68,30 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   let averageMs = INITIAL_AVERAGE_MS;
   let lastBegan = 0;
   let checking: ReturnType<typeof setTimeout> | undefined;
+  const context: RunContext<JobRun> = {
+    options,
+    files,
+    get runtime() {
+      return runtime();
+    },
+    interpreter: (version) => findInterpreter(version, sandbox()),
+    takeBlank: pool.takeBlank,
+    onShortage: pool.shortage.report,
+    onReturned: requeue,
+    onFinished,
+  };
+  /** Holds the runs that wait here. */
+  const queue: RunHolder = {
+    cancelRun(run) {
+      waiting.splice(waiting.indexOf(run), 1);
+      run.resolve({ kind: "canceled" });
+    },
+  };
+  /** Holds the runs that were sent to children in advance. */
+  const children: RunHolder = {
+    cancelRun: ({ request }) =>
+      [...running].find(({ prefetch }) => prefetch.includes(request.job_id))?.recall(),
+  };
 
   function keyOf(request: RunRequest): string {
     const { version, permissioned_as, email, started_by = "", variant = "" } = request;
@@ -104,8 +129,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       least = backlog;
     }
     if (!best?.sendAhead(run)) return false;
-    const { prefetch } = best;
-    run.cancel = () => [...running].find((job) => job.prefetch === prefetch)?.recall();
+    run.holder = children;
     lookAfterRuns();
     return true;
   }
@@ -142,34 +166,23 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     next.retired = job.retired;
     next.adopt(child, first);
     if (stopped) next.stop({ kind: "released" });
-    else if (first.run.stop.aborted) first.run.cancel();
+    else if (first.run.stop.aborted) next.cancelRun();
   }
 
   function createJob(run: QueuedRun, prefetch: Prefetch | undefined): JobRun {
-    const began = performance.now();
-    lastBegan = began;
-    const job: JobRun = new JobRun({
-      request: run.request,
-      prefetch,
-      options,
-      key: run.key,
-      runtime: runtime(),
-      files,
-      interpreter: (version) => findInterpreter(version, sandbox()),
-      takeBlank: (tool) => pool.takeBlank(run.request.shared, tool),
-      onShortage: pool.shortage.report,
-      onReturned: requeue,
-      onFinished(outcome, child, reusable) {
-        averageMs += (performance.now() - began - averageMs) / 16;
-        running.delete(job);
-        release(job, child, reusable);
-        run.resolve(outcome);
-        pump();
-      },
-    });
-    run.cancel = () => job.stop({ kind: "canceled" });
+    const job = new JobRun(context, run, prefetch);
+    lastBegan = job.began;
+    run.holder = job;
     running.add(job);
     return job;
+  }
+
+  function onFinished(job: JobRun, outcome: RunOutcome, child: Child | undefined, reusable: boolean): void {
+    averageMs += (performance.now() - job.began - averageMs) / 16;
+    running.delete(job);
+    release(job, child, reusable);
+    job.run.resolve(outcome);
+    pump();
   }
 
   /** Keeps or discards a child after its job has ended. */
@@ -189,7 +202,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   /** Requeues prefetched runs that did not start, at the front of the queue. */
   function requeue(returned: Prefetched[]): void {
     for (const { run } of returned.reverse()) {
-      setDequeue(run);
+      run.holder = queue;
       if (run.stop.aborted) run.resolve({ kind: "canceled" });
       else if (stopped) run.resolve({ kind: "released" });
       else waiting.unshift(run);
@@ -206,17 +219,9 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   }
 
   function enqueue(run: QueuedRun): void {
-    setDequeue(run);
+    run.holder = queue;
     waiting.push(run);
     pump();
-  }
-
-  /** Makes a cancellation remove the run from the queue. */
-  function setDequeue(run: QueuedRun): void {
-    run.cancel = () => {
-      waiting.splice(waiting.indexOf(run), 1);
-      run.resolve({ kind: "canceled" });
-    };
   }
 
   return {
@@ -226,17 +231,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       // It may have been stopped while it was prepared; later, `onAbort` takes it out of the queue.
       if (stop.aborted) return Promise.resolve({ kind: "canceled" });
       return new Promise((resolve) => {
-        const run: QueuedRun = {
-          request,
-          key: keyOf(request),
-          stop,
-          resolve(outcome) {
-            stop.onAbort = undefined;
-            resolve(outcome);
-          },
-          cancel: () => {},
-        };
-        stop.onAbort = () => run.cancel();
+        const run = new QueuedRun(request, keyOf(request), stop, resolve);
         if (files.needsBuild(request.version)) void buildFirst(run);
         else enqueue(run);
       });

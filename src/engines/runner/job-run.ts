@@ -2,7 +2,6 @@
 import { getSharedFolderPath } from "./files/shared-folder.ts";
 import { type AnswerHandler, AnswerReader } from "./job/answer-reader.ts";
 import { startChild } from "./job/cold-start.ts";
-import { createSink, type JobRunOptions } from "./job/job-run-options.ts";
 import {
   createAnswerOutcome,
   createDisconnectedOutcome,
@@ -13,21 +12,25 @@ import {
   createTimeoutOutcome,
 } from "./job/outcomes.ts";
 import { Prefetch } from "./job/prefetch.ts";
-import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
+import type { Prefetched, QueuedRun, RunHolder } from "./job/queued-run.ts";
 import { readOutcomeFiles } from "./job/replaced-outcome.ts";
+import type { RunContext } from "./job/run-context.ts";
+import { RunFacts } from "./job/run-facts.ts";
 import type { OutputSink } from "./output/child-output.ts";
 import { ResultStream } from "./output/result-stream.ts";
 import { type Child, EXIT_GRACE_MS } from "./process/child.ts";
 import { endChild } from "./process/end-child.ts";
 import { maskTokenIn } from "./process/job-token.ts";
 import { createRunMessage } from "./process/run-message.ts";
-import { isHosted, replacesChild, runsInChild } from "./programs/hosted.ts";
+import { replacesChild, runsInChild } from "./programs/hosted.ts";
 import type { Done } from "./protocol.ts";
 import type { WatchedJob } from "./sandbox/watch/resource-watch.ts";
-import type { ChildExit, JobError, JobLimits, RunOutcome } from "./types.ts";
+import type { ChildExit, JobError, RunOutcome } from "./types.ts";
 
-export class JobRun implements WatchedJob, AnswerHandler {
-  readonly #o: JobRunOptions;
+export class JobRun extends RunFacts implements WatchedJob, AnswerHandler, RunHolder, OutputSink {
+  readonly #context: RunContext<JobRun>;
+  /** Whether it was sent to its child in advance. */
+  readonly #wasPrefetched: boolean;
   #token: string | undefined;
   #child: Child | undefined;
   #deadline = Number.POSITIVE_INFINITY;
@@ -47,13 +50,12 @@ export class JobRun implements WatchedJob, AnswerHandler {
   /** Further runs that were sent to its child in advance. */
   readonly prefetch: Prefetch;
 
-  constructor(options: JobRunOptions) {
-    this.#o = options;
-    this.prefetch = options.prefetch ?? new Prefetch();
-  }
-
-  get key(): string {
-    return this.#o.key;
+  /** @param prefetch runs that its child received in advance, if this was one of them */
+  constructor(context: RunContext<JobRun>, run: QueuedRun, prefetch: Prefetch | undefined) {
+    super(context.options, run);
+    this.#context = context;
+    this.#wasPrefetched = prefetch !== undefined;
+    this.prefetch = prefetch ?? new Prefetch();
   }
 
   /** Starts the run. @param warm an idle warm child with this key, if any; then no process has to be started */
@@ -81,14 +83,13 @@ export class JobRun implements WatchedJob, AnswerHandler {
   /** Milliseconds until its child has run what it was sent; undefined if it takes no more. @param isFree a slot is free */
   backlogMs(now: number, isFree: boolean): number | undefined {
     if (this.#reader?.isAnswered !== false || this.hasEnded || this.retired || this.#stopAs) return undefined;
-    const isOpen =
-      runsInChild(this.#o.request.version.language) && this.prefetch.isOpen(this.#child!, isFree);
+    const isOpen = runsInChild(this.request.version.language) && this.prefetch.isOpen(this.#child!, isFree);
     return isOpen ? now - this.since + this.prefetch.backlogMs(this.#child!) : undefined;
   }
 
   /** Sends its child a further run in advance. @returns false if the run must wait in the queue */
   sendAhead(run: QueuedRun): boolean {
-    return this.prefetch.send(this.#child!, run, this.#o.options);
+    return this.prefetch.send(this.#child!, run, this.options);
   }
 
   /** Requests the prefetched runs that its child has not started. */
@@ -97,7 +98,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   }
 
   onReturned(runs: Prefetched[]): void {
-    this.#o.onReturned(runs);
+    this.#context.onReturned(runs);
   }
 
   onRecalled(): void {
@@ -105,18 +106,18 @@ export class JobRun implements WatchedJob, AnswerHandler {
   }
 
   #failToStart(cause: unknown): void {
-    const outcome = createStartFailure(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
-    if (outcome.kind === "postponed") this.#o.onShortage(cause);
+    const outcome = createStartFailure(cause, this.#child?.output.lastLines() ?? "", this.options.log);
+    if (outcome.kind === "postponed") this.#context.onShortage(cause);
     this.#settle(outcome, false);
   }
 
   async #startCold(): Promise<void> {
     this.#arm();
     this.#preparing = new AbortController();
-    const child = await startChild(this.#o, this.#preparing.signal, (taken) => {
+    const child = await startChild(this.run, this.#context, this.#preparing.signal, (taken) => {
       this.#child = taken;
       this.#giveToken(taken);
-      taken.output.begin(this.#sink(), taken.runs_sent);
+      taken.output.begin(this, taken.runs_sent);
       this.#maskArguments(taken);
     });
     if (child && !this.hasEnded) this.#begin(child);
@@ -124,7 +125,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
 
   /** Starts the job in a loaded child, with one message in each direction. */
   #begin(child: Child): void {
-    const { request, options } = this.#o;
+    const { request, options } = this;
     child.shared = request.shared;
     const message = createRunMessage(child, request, options);
     this.#listen(child, message.sequence);
@@ -143,10 +144,10 @@ export class JobRun implements WatchedJob, AnswerHandler {
   /** Handles the child's messages as those of this run. */
   #listen(child: Child, sequence: number): void {
     this.#child = child;
-    const reader = new AnswerReader(child, sequence, this.#o.request, this.#o.options, this);
+    const reader = new AnswerReader(child, sequence, this.request, this.options, this);
     this.#reader = reader;
     this.#arm();
-    child.output.begin(this.#sink(), sequence);
+    child.output.begin(this, sequence);
     this.#maskArguments(child);
     child.onMessage = (message) => reader.receive(message);
     child.onDisconnect = (problem) => this.onLost(problem);
@@ -155,7 +156,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
 
   /** Issues a token for this job to the child; the token expires when the job ends. */
   #giveToken(child: Child): void {
-    child.token = child.tokens!.begin(this.#o.request.job_id);
+    child.token = child.tokens!.begin(this.request.job_id);
     this.#setToken(child, child.token);
   }
 
@@ -165,38 +166,34 @@ export class JobRun implements WatchedJob, AnswerHandler {
   }
 
   #maskArguments(child: Child): void {
-    for (const secret of this.#o.request.secrets ?? []) child.output.secrets.add(secret);
+    for (const secret of this.request.secrets ?? []) child.output.secrets.add(secret);
   }
 
   /** Waits briefly, because an exiting process closes its channel first, and its exit status is more informative. */
   onLost(problem?: string): void {
-    if (problem === undefined && replacesChild(this.#o.request.version.language)) return;
+    if (problem === undefined && replacesChild(this.request.version.language)) return;
     setTimeout(() => this.#end(createDisconnectedOutcome(problem)), EXIT_GRACE_MS);
-  }
-
-  #sink(): OutputSink {
-    return createSink(this.#o, (text) => this.onStream(text));
   }
 
   onStream(text: string): void {
     if (this.hasEnded) return;
-    const { request, options } = this.#o;
+    const { request, options } = this;
     const limit = options.max_stream_bytes;
     this.#stream ??= new ResultStream(this.#child!.output.secrets, request.onStream, limit);
     if (!this.#stream.push(text)) this.#end(createStreamTooLargeOutcome(limit));
   }
 
   #arm(): void {
-    this.#deadline = performance.now() + this.#o.request.timeout_ms;
+    this.#deadline = performance.now() + this.request.timeout_ms;
   }
 
   onDone(done: Done): void {
     if (this.hasEnded) return;
     const child = this.#child!;
-    const isShared = this.#o.request.version.isolation === "shared";
+    const isShared = this.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers;
     child.pace.count(done, child.tokens!.areUsed());
-    const outcome = createAnswerOutcome(done, this.#o.request, child.output);
+    const outcome = createAnswerOutcome(done, this.request, child.output);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
   }
@@ -207,7 +204,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#stopping = true;
     this.#preparing?.abort();
     const child = this.#child;
-    const { request, options } = this.#o;
+    const { request, options } = this;
     const ending = child && endChild(child, request.version.language, options.log);
     if (ending) void ending.then(() => this.#settle(outcome, false));
     else this.#settle(outcome, false);
@@ -228,14 +225,14 @@ export class JobRun implements WatchedJob, AnswerHandler {
    */
   stop(outcome: RunOutcome): void {
     if (this.hasEnded) return;
-    if (this.#o.prefetch || this.prefetch.runs.length > 0) {
+    if (this.#wasPrefetched || this.prefetch.runs.length > 0) {
       this.#stopAs = outcome;
       void this.prefetch.tryRecall(this.#child!).then(() => this.onRecalled());
     } else this.#end(outcome);
   }
 
-  get job_id(): string {
-    return this.#o.request.job_id;
+  cancelRun(): void {
+    this.stop({ kind: "canceled" });
   }
 
   /** Called when the process exceeds a resource limit. */
@@ -247,23 +244,14 @@ export class JobRun implements WatchedJob, AnswerHandler {
     return this.#stopping || this.#settled ? undefined : this.#child?.pid;
   }
 
-  get isHosted(): boolean {
-    return isHosted(this.#o.request.version.language);
-  }
-
   get folders(): string[] {
     if (!this.#child) return [];
     const { folder, shared } = this.#child;
-    return shared === undefined ? [folder] : [folder, getSharedFolderPath(this.#o.options.directory, shared)];
+    return shared === undefined ? [folder] : [folder, getSharedFolderPath(this.options.directory, shared)];
   }
 
   get since(): number {
-    return this.#deadline - this.#o.request.timeout_ms;
-  }
-
-  get limits(): JobLimits {
-    const { request, options } = this.#o;
-    return { ...options.limits, memory_mb: request.version.memory_mb ?? options.limits.memory_mb };
+    return this.#deadline - this.request.timeout_ms;
   }
 
   /** Masks `secret` from now on in the logs and streams of this job and of later jobs of its process. */
@@ -273,7 +261,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
 
   checkDeadline(now: number): void {
     if (now < this.#deadline || this.#stopping) return;
-    this.#end(createTimeoutOutcome(this.#o.request.timeout_ms));
+    this.#end(createTimeoutOutcome(this.request.timeout_ms));
   }
 
   #settle(outcome: RunOutcome, reusable: boolean): void {
@@ -284,12 +272,12 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#child?.output.end();
     this.#stream?.end();
     if (this.#child) maskTokenIn(outcome, this.#child);
-    this.#o.onFinished(outcome, this.#child, reusable);
+    this.#context.onFinished(this, outcome, this.#child, reusable);
     this.#reader?.passOn();
   }
 
   #exited(exit: ChildExit): void {
-    const { request, options } = this.#o;
+    const { request, options } = this;
     const child = this.#child!;
     if (replacesChild(request.version.language)) {
       this.#stopping = true;

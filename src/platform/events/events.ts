@@ -51,10 +51,13 @@ export interface Events {
   publishChange(job_id: string): void;
 }
 
+/** Listeners by job; most have one. */
+type Listeners<T> = Map<string, readonly ((value: T) => void)[]>;
+
 export function createEvents(): Events {
-  const early = new Map<string, Set<(result: EarlyResult) => void>>();
-  const finished = new Map<string, Set<(end: JobFinished) => void>>();
-  const changing = new Map<string, Set<(change: undefined) => void>>();
+  const early: Listeners<EarlyResult> = new Map();
+  const finished: Listeners<JobFinished> = new Map();
+  const changing: Listeners<undefined> = new Map();
   const any = new Set<(end: JobFinished) => void>();
   const tails = new Map<string, JobTail>();
   const changed = new Set<string>();
@@ -110,19 +113,14 @@ export function createEvents(): Events {
   };
 }
 
-function subscribe<T>(
-  map: Map<string, Set<(value: T) => void>>,
-  key: string,
-  listener: (value: T) => void,
-): () => void {
-  let listeners = map.get(key);
-  if (!listeners) {
-    listeners = new Set();
-    map.set(key, listeners);
-  }
-  listeners.add(listener);
+/** Adds a listener. @returns unsubscribes; a list that is being called is left as it is */
+function subscribe<T>(map: Listeners<T>, key: string, listener: (value: T) => void): () => void {
+  const others = map.get(key);
+  map.set(key, others ? [...others, listener] : [listener]);
   return () => {
-    listeners.delete(listener);
-    if (listeners.size === 0 && map.get(key) === listeners) map.delete(key);
+    const rest = map.get(key)?.filter((each) => each !== listener);
+    if (rest === undefined) return;
+    if (rest.length === 0) map.delete(key);
+    else map.set(key, rest);
   };
 }

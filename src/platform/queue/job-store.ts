@@ -8,8 +8,8 @@ import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
 const placeholder = sql.placeholder;
 
-/** Columns set on submission; the others keep their defaults. */
-const SUBMITTED_COLUMNS = [
+/** Columns set on every submission. */
+const COMMON_COLUMNS = [
   "id",
   "workspace_id",
   "kind",
@@ -17,7 +17,6 @@ const SUBMITTED_COLUMNS = [
   "created_by",
   "permissioned_as",
   "email",
-  "started_by",
   "created_at",
   "scheduled_for",
   "started_at",
@@ -27,17 +26,24 @@ const SUBMITTED_COLUMNS = [
   "language",
   "tag",
   "priority",
-  "timeout_s",
   "args",
+  "request_id",
+  "visible_to_owner",
+  "trigger_kind",
+  "delete_after_use",
+  "worker",
+] as const satisfies (keyof NewJob)[];
+
+/** Columns that are null for most jobs. */
+const RARE_COLUMNS = [
+  "started_by",
+  "timeout_s",
   "raw_code",
   "raw_lock",
   "raw_modules",
   "preprocessor_input",
   "parent_job",
   "root_job",
-  "request_id",
-  "visible_to_owner",
-  "trigger_kind",
   "schedule_path",
   "flow_step_id",
   "flow_index",
@@ -48,33 +54,42 @@ const SUBMITTED_COLUMNS = [
   "concurrent_limit",
   "concurrency_time_window_s",
   "cache_ttl",
-  "delete_after_use",
-  "worker",
 ] as const satisfies (keyof NewJob)[];
 
-const insertStatement = prepareBatchedStatement<Record<string, unknown>, unknown>(
-  (q) =>
-    q
-      .insert(jobs)
-      .values(
-        Object.fromEntries(SUBMITTED_COLUMNS.map((name) => [name, placeholder(name)])) as unknown as NewJob,
-      ),
-  () => undefined,
-);
+/** Declares an insert of these columns; the others keep their defaults. */
+function declareInsert(names: readonly (keyof NewJob)[]) {
+  return prepareBatchedStatement<Record<string, unknown>, unknown>(
+    (q) =>
+      q
+        .insert(jobs)
+        .values(Object.fromEntries(names.map((name) => [name, placeholder(name)])) as unknown as NewJob),
+    () => undefined,
+  );
+}
+
+/** Binding a parameter costs as much as storing it, so that most jobs are inserted without the rare columns. */
+const insertCommonStatement = declareInsert(COMMON_COLUMNS);
+const insertStatement = declareInsert([...COMMON_COLUMNS, ...RARE_COLUMNS]);
+
+function hasRareColumn(job: NewJob): boolean {
+  for (const name of RARE_COLUMNS) if (job[name] !== null && job[name] !== undefined) return true;
+  return false;
+}
 
 /** Inserts a job, `queued` or already `running`. */
 export function insertJob(tx: Tx, job: NewJob): Awaitable<unknown> {
   const { priority, visible_to_owner, delete_after_use } = job;
+  const statement = hasRareColumn(job) ? insertStatement : insertCommonStatement;
   // A copy costs more than the other work here.
   if (priority !== undefined && visible_to_owner !== undefined && delete_after_use !== undefined)
-    return tx.exec(insertStatement, job);
+    return tx.exec(statement, job);
   const whole: NewJob = {
     ...job,
     priority: priority ?? 0,
     visible_to_owner: visible_to_owner ?? true,
     delete_after_use: delete_after_use ?? false,
   };
-  return tx.exec(insertStatement, whole);
+  return tx.exec(statement, whole);
 }
 
 const columns = getTableColumns(jobs);

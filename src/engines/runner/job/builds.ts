@@ -10,7 +10,7 @@ import type { QueuedRun } from "./queued-run.ts";
 
 export interface Builds {
   /**
-   * Waits for the build of a run's version, as long as the run's timeout at most; its `cancel` ends the wait.
+   * Waits for the build of a run's version, as long as the run's timeout at most; a cancellation ends the wait.
    * @returns undefined if the run can start, else its outcome
    */
   waitFor(run: QueuedRun): Promise<RunOutcome | undefined>;
@@ -45,7 +45,7 @@ export function createBuilds({ files, log, onShortage }: BuildsOptions): Builds 
         stopping.abort();
       };
       const wait: Wait = { deadline: performance.now() + timeout_ms, timeout_ms, end };
-      run.cancel = () => end({ kind: "canceled" });
+      run.holder = { cancelRun: () => end({ kind: "canceled" }) };
       waits.add(wait);
       const onBuilt = onBuild?.();
       try {

@@ -10,7 +10,8 @@ import { createHostedProgram, runsInChild } from "../programs/hosted.ts";
 import type { Tool } from "../programs/tools.ts";
 import type { Load } from "../protocol.ts";
 import type { RunnableVersion, RunnerOptions, RunRequest } from "../types.ts";
-import type { JobRunOptions } from "./job-run-options.ts";
+import type { QueuedRun } from "./queued-run.ts";
+import type { RunContext } from "./run-context.ts";
 
 interface ColdStart {
   child: Child;
@@ -29,17 +30,17 @@ interface ColdStart {
  * @throws LoadFault, ChildEnded, DependencyError, and system errors
  */
 export async function startChild(
-  run: JobRunOptions,
+  { request, key }: QueuedRun,
+  { files, options, runtime, interpreter, takeBlank }: RunContext<unknown>,
   signal: AbortSignal,
   onTaken: (child: Child) => void,
 ): Promise<Child | undefined> {
-  const { request, files, options, runtime } = run;
   const { version } = request;
   if (!files.has(version)) await files.ensure(version, signal);
-  const tool = await run.interpreter(version);
+  const tool = await interpreter(version);
   if (signal.aborted) return undefined;
-  const child = run.takeBlank(tool);
-  assign(child, run.key, request, options);
+  const child = takeBlank(request.shared, tool);
+  assign(child, key, request, options);
   onTaken(child);
   const file = files.place(version, child.code);
   await startVersion({ child, request, runtime, file, tool });

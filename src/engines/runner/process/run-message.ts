@@ -11,7 +11,7 @@ export function createRunMessage(child: Child, request: RunRequest, options: Run
   child.runs_sent++;
   return {
     t: "run",
-    environment: { ...changedVariables(child.environment, request.environment), WM_TOKEN: child.token },
+    environment: changedVariables(child.environment, request.environment, child.token),
     entrypoint: request.entrypoint,
     args: insertToken(request, child.token),
     preprocessor_input: request.preprocessor_input,
@@ -24,8 +24,9 @@ export function createRunMessage(child: Child, request: RunRequest, options: Run
 function changedVariables(
   before: Record<string, string>,
   after: Record<string, string>,
+  token: string,
 ): Record<string, string> {
-  const changed: Record<string, string> = {};
+  const changed: Record<string, string> = { WM_TOKEN: token };
   for (const name in after) if (after[name] !== before[name]) changed[name] = after[name]!;
   return changed;
 }

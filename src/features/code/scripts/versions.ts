@@ -106,6 +106,15 @@ export function getDeployedScriptByPath(
   return byPath.get(name) ?? byPath.load(name, () => loadByPath(app, workspace_id, path));
 }
 
+/** Returns the newest version of a path that can run, if it is cached. */
+export function getCachedScriptByPath(
+  app: App,
+  workspace_id: string,
+  path: string,
+): DeployedScript | undefined {
+  return scriptCaches(app).byPath.get(cacheKey(workspace_id, path));
+}
+
 /** Returns the version with this hash, including superseded ones. @throws NotFound, or BadRequest if it cannot run */
 export function getDeployedScriptByHash(
   app: App,

@@ -4,6 +4,7 @@
  * the last one counts.
  */
 import { isUtf8 } from "node:buffer";
+import type { Awaitable } from "../../../lib/async/awaitable.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { NestedTooDeeply, requireJsonDepth } from "../../../lib/json/depth.ts";
 import { isJsonObject, parseJson } from "../../../lib/json/json.ts";
@@ -83,27 +84,27 @@ function payloadArguments(
 
 /**
  * Reads and parses the request's payload by its content type. A body of any type is tried as JSON first.
- * @throws BadRequest, PayloadTooLarge
+ * @throws (or rejects with) BadRequest, PayloadTooLarge
  */
-export async function readPayload(
-  { ctx, request, limit }: ArgumentSource,
+export function readPayload(
+  source: ArgumentSource,
   options: Pick<ArgumentOptions, "raw" | "payload"> & { exact?: boolean },
-): Promise<Payload> {
+): Awaitable<Payload> {
+  const { request, limit } = source;
   if (METHODS_WITHOUT_BODY.has(request.method))
     return parsePayload(JSON_TYPE, decodePayload(options.payload));
-  const header = request.headers.get("content-type") ?? "";
-  const type = mediaType(header);
-  if (type.startsWith("multipart/")) {
-    const sent: Uint8Array[] = [];
-    const value = await readFormArguments(
-      ctx,
-      request,
-      limit,
-      options.raw ? (piece) => sent.push(piece) : undefined,
-    );
-    return { text: Buffer.concat(sent).toString(), value };
-  }
+  const type = mediaType(request.headers.get("content-type") ?? "");
+  if (type.startsWith("multipart/")) return readMultipartPayload(source, options.raw);
   return readTextPayload({ request, limit }, options.raw || (options.exact ?? false));
+}
+
+async function readMultipartPayload(
+  { ctx, request, limit }: ArgumentSource,
+  isRaw: boolean,
+): Promise<Payload> {
+  const sent: Uint8Array[] = [];
+  const value = await readFormArguments(ctx, request, limit, isRaw ? (piece) => sent.push(piece) : undefined);
+  return { text: Buffer.concat(sent).toString(), value };
 }
 
 /**

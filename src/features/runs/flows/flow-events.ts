@@ -122,14 +122,24 @@ export interface StepOutcome {
  * @param write runs the transaction; default: the database's own
  * @returns the result of `work`
  */
-export async function completeWithTransition(
+export function completeWithTransition(
   app: App,
   job: Job,
-  { status, result }: StepOutcome,
+  outcome: StepOutcome,
   work: TransactionWork,
   write: TransactionRunner = app.db.write,
 ): Promise<boolean> {
-  if (job.flow_step_id === null || job.root_job === null) return write(withFollowUp(app, job, status, work));
+  const { flow_step_id, root_job } = job;
+  if (flow_step_id === null || root_job === null) return write(withFollowUp(app, job, outcome.status, work));
+  return completeStep(app, { ...job, flow_step_id, root_job }, outcome, { work, write });
+}
+
+async function completeStep(
+  app: App,
+  job: Job & { flow_step_id: string; root_job: string },
+  { status, result }: StepOutcome,
+  { work, write }: { work: TransactionWork; write: TransactionRunner },
+): Promise<boolean> {
   const module = job.flow_step_id;
   const index = job.flow_index ?? undefined;
   const tell = (run: FlowRun) => {

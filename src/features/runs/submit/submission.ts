@@ -78,13 +78,16 @@ export interface Submission {
   trigger?: { kind: string; created_by?: string | undefined; schedule_path?: string | undefined } | undefined;
 }
 
-/** Creates the submission of a script or flow. @throws BadRequest if it runs on behalf of a user who has left */
+/**
+ * Creates the submission of a script or flow.
+ * @throws (or rejects with) BadRequest if it runs on behalf of a user who has left
+ */
 export function createSubmission(
   ctx: WorkspaceContext,
   found: Runnable,
   args: string,
   options: RunOptions,
-): Promise<Submission> {
+): Submission | Promise<Submission> {
   return found.kind === "script"
     ? createScriptSubmission(ctx, found.script, args, options)
     : createFlowSubmission(ctx, found.flow, args, options);
@@ -129,17 +132,30 @@ export async function createFlowSubmission(
 }
 
 /**
- * Creates the submission of a script.
- * @throws BadRequest if it runs on behalf of a user who has left, or if the arguments do not match its schema
+ * Creates the submission of a script. Synchronous for most scripts, whose arguments are stored as they are given.
+ * @throws (or rejects with) BadRequest if it runs on behalf of a user who has left, or if the arguments do not match
+ * its schema
  */
-export async function createScriptSubmission(
+export function createScriptSubmission(
+  ctx: WorkspaceContext,
+  deployed: DeployedScript,
+  given: string,
+  options: RunOptions,
+): Submission | Promise<Submission> {
+  const { on_behalf_of_email, passwords, argument_schema } = deployed;
+  const isPlain = !argument_schema && on_behalf_of_email === undefined && passwords.length === 0;
+  if (isPlain && !runsWithOtherRights(ctx.caller.identity, determineRunAs(ctx, undefined)))
+    return toScriptSubmission(ctx, deployed, { given, args: given, runs_as: undefined }, options);
+  return prepareScriptSubmission(ctx, deployed, given, options);
+}
+
+async function prepareScriptSubmission(
   ctx: WorkspaceContext,
   deployed: DeployedScript,
   given: string,
   options: RunOptions,
 ): Promise<Submission> {
-  const { workspace_id } = ctx.caller.member;
-  const { concurrency, on_behalf_of_email, passwords, argument_schema } = deployed;
+  const { on_behalf_of_email, passwords, argument_schema } = deployed;
   if (argument_schema && !options.has_preprocessor_input)
     await requireMatchingArguments(deployed.path, argument_schema, given, {
       mayHaveMore: options.has_added_arguments ?? false,
@@ -147,6 +163,17 @@ export async function createScriptSubmission(
   const runs_as =
     on_behalf_of_email === undefined ? undefined : await resolveOnBehalfOf(ctx, on_behalf_of_email);
   const args = await prepareArguments(ctx, given, passwords, runs_as);
+  return toScriptSubmission(ctx, deployed, { given, args, runs_as }, options);
+}
+
+function toScriptSubmission(
+  ctx: WorkspaceContext,
+  deployed: DeployedScript,
+  { given, args, runs_as }: { given: string; args: string; runs_as: Submission["runs_as"] },
+  options: RunOptions,
+): Submission {
+  const { workspace_id } = ctx.caller.member;
+  const { concurrency } = deployed;
   const scope = { workspace_id, args };
   const tag = options.tag || deployed.tag;
   return {

@@ -74,15 +74,28 @@ export async function submitJob(
   how: SubmitOptions = {},
 ): Promise<Job> {
   try {
-    return await attemptSubmit(ctx, submission, options, how).catch(async (cause) => {
-      if (!(cause instanceof StaleCiphertext)) throw cause;
-      return attemptSubmit(ctx, await reencryptSubmission(ctx, submission), options, how);
-    });
-  } catch (error) {
+    return await attemptSubmit(ctx, submission, options, how);
+  } catch (cause) {
+    if (cause instanceof StaleCiphertext) return await submitReencrypted(ctx, submission, options, how);
     await discardUploads(ctx.request);
-    throw error;
+    throw cause;
   } finally {
     releaseBodySlot(ctx.request);
+  }
+}
+
+/** Submits again after the encryption key of the workspace was changed meanwhile. */
+async function submitReencrypted(
+  ctx: WorkspaceContext,
+  submission: Submission,
+  options: RunOptions,
+  how: SubmitOptions,
+): Promise<Job> {
+  try {
+    return await attemptSubmit(ctx, await reencryptSubmission(ctx, submission), options, how);
+  } catch (cause) {
+    await discardUploads(ctx.request);
+    throw cause;
   }
 }
 

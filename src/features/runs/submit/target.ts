@@ -3,7 +3,13 @@
 import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
-import { BeingPrepared, findReadable, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
+import {
+  BeingPrepared,
+  canRead,
+  findReadable,
+  NotReady,
+  NotRunnable,
+} from "../../../platform/access/permissions.ts";
 import type { Identity, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { OperationScope } from "../../../platform/http/operation.ts";
 import {
@@ -13,6 +19,7 @@ import {
 } from "../../code/flows/versions.ts";
 import {
   type DeployedScript,
+  getCachedScriptByPath,
   getDeployedScriptByHash,
   getDeployedScriptByPath,
 } from "../../code/scripts/versions.ts";
@@ -72,10 +79,23 @@ const POLL_INTERVAL_MS = 100;
 
 /**
  * Like `resolveTarget`, for a call that runs the target now: waits for a target that is still being prepared, for a
- * limited time and as long as the caller is connected.
- * @throws as `resolveTarget`
+ * limited time and as long as the caller is connected. Synchronous for a script that was called by its path before.
+ * @throws (or rejects) as `resolveTarget`
  */
-export async function awaitTarget(ctx: WorkspaceContext, target: RelockTarget): Promise<Runnable> {
+export function awaitTarget(ctx: WorkspaceContext, target: RelockTarget): Runnable | Promise<Runnable> {
+  const script = "path" in target ? findCachedScript(ctx, target.path) : undefined;
+  return script ? { kind: "script", script } : waitForTarget(ctx, target);
+}
+
+/** Returns a script from the cache, if the caller may run it. */
+function findCachedScript({ app, caller }: WorkspaceContext, path: string): DeployedScript | undefined {
+  const { member, identity } = caller;
+  if (!isScopeAllowed(identity, RUN_SCRIPTS_SCOPE, path)) return undefined;
+  const script = getCachedScriptByPath(app, member.workspace_id, path);
+  return script && canRead(member, script.path, script.extra_perms) ? script : undefined;
+}
+
+async function waitForTarget(ctx: WorkspaceContext, target: RelockTarget): Promise<Runnable> {
   const end = performance.now() + PREPARATION_TIMEOUT_MS;
   for (;;) {
     try {

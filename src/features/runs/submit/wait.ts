@@ -71,7 +71,7 @@ function checkWaits(watch: WaitWatch): void {
  * With an idempotency key it is not: the caller repeats the request with the same key and waits for the existing job.
  * @throws WaitTimeout, CallerGone; Unavailable if too many calls wait or the server shuts down; IdempotencyKeyReused
  */
-export async function submitAndWait(
+export function submitAndWait(
   ctx: WorkspaceContext,
   submission: Submission,
   options: RunOptions,
@@ -82,11 +82,11 @@ export async function submitAndWait(
   const asked = { ...options, job_id: id };
   const early = submission.flow?.value.early_return !== undefined;
   if (key === undefined) {
-    const begin = async () => {
-      await submitJob(ctx, submission, asked, how);
-      releaseArguments(submission);
-      return undefined;
-    };
+    const begin = () =>
+      submitJob(ctx, submission, asked, how).then(() => {
+        releaseArguments(submission);
+        return undefined;
+      });
     return waitFor(ctx, id, { leave: "cancel", early, begin });
   }
   return waitFor(ctx, id, {

@@ -38,6 +38,7 @@ export async function completeWithRetry(
   for (let tries = 0, refused = 0; ; tries++) {
     try {
       const stored = await persistOutcome(app, job, ending, refused > MAX_REJECTIONS ? undefined : output);
+      if (stored) countCompletion(app, job, stored);
       if (stored || (tries > refused && (await isOutcomeStored(app, job, ending)))) {
         const { status, result } = ending;
         app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
@@ -78,14 +79,14 @@ async function isOutcomeStored(app: App, job: Job, { status }: JobOutcome): Prom
   return row !== undefined;
 }
 
-/** Stores the outcome of a job in one transaction. @returns false if this worker no longer holds the job */
-async function persistOutcome(
+/** Stores the outcome of a job in one transaction. @returns undefined if this worker no longer holds the job */
+function persistOutcome(
   app: App,
   job: Job,
   ending: JobOutcome,
   output: OutputWriter | undefined,
-): Promise<boolean> {
-  const row = await completeJob(app, job, ending, {
+): Promise<JobCompletion | undefined> {
+  return completeJob(app, job, ending, {
     worker: app.queue.worker,
     isolation: formatSandboxSummary(app, job),
     traceless: job.delete_after_use,
@@ -99,11 +100,12 @@ async function persistOutcome(
       });
     },
   });
-  if (!row) return false;
+}
+
+function countCompletion(app: App, job: Job, row: JobCompletion): void {
   countJobUsage(app, job, row.duration_ms);
   app.meters.runTime.observe(row.duration_ms / 1000);
   if (app.log.isLevelEnabled("debug")) logCompletion(app, job, row);
-  return true;
 }
 
 /** Logs one debug line for each completed job, without its arguments and result. */

@@ -7,6 +7,7 @@ import type { Tx } from "../../../database/database.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import { mergeMembers } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
+import type { JobTail } from "../../../platform/events/job-tail.ts";
 import { getLogFields } from "../../../platform/queue/log-fields.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { formatLogHeader } from "../job/log-header.ts";
@@ -17,154 +18,169 @@ import { formatSandboxSummary } from "./sandbox-summary.ts";
 const FLUSH_INTERVAL_MS = 500;
 /** Characters of unstored output that cause a flush before the interval is over. */
 const MAX_UNSTORED_CHARS = 524_288;
-
-export interface OutputWriter {
-  log: (text: string) => void;
-  stream: (text: string) => void;
-  /** From here on the stream is also the stream of this flow's job. */
-  forwardStream: (flow_job: string) => void;
-  /** Stores new output; returns undefined if there is none. */
-  store: (tx: Tx) => Promise<void> | undefined;
-  /**
-   * Call it when the job has ended: stops periodic flushes and resolves once none is in progress; undefined if none
-   * is.
-   */
-  stop: () => Promise<unknown> | undefined;
-  /** Closes the live log and stream. Call it after the outcome was published, or if that failed. */
-  close: () => void;
-  /** Ids of the jobs under which this output is stored. */
-  jobIds: () => string[];
-  /**
-   * Merges the streamed text into the result (JSON text), if the job streamed any.
-   * @throws ResultTooLarge
-   */
-  resultWithStream: (result: string) => Promise<string>;
-  /** Whether the job has streamed anything. */
-  hasStreamed: () => boolean;
-}
+/** Offsets up to which the log and the stream are stored. */
+const NOTHING_STORED = { log: 0, stream: 0 };
 
 class ResultTooLarge extends SvcError {
   override readonly name: string = "ResultTooLarge";
 }
 
+/** The fields of a job that its writer needs. */
+type OutputJob = Pick<Job, "id" | "request_id" | "delete_after_use">;
+
 /** Creates the writer of a job's log and stream. The log begins with the job's header. */
 export function createOutputWriter(app: App, job: Job): OutputWriter {
-  return createWriter(app, job, job.id, formatLogHeader(job, formatSandboxSummary(app, job)));
+  return new OutputWriter(app, job, job.id, formatLogHeader(job, formatSandboxSummary(app, job)));
 }
 
-/**
- * Creates the writer of a job's log and result stream.
- * @param runs id of the running job, whose row must be held; differs from `job.id` for a forwarded stream
- * @param header of the log; stored only once something follows
- */
-function createWriter(
-  app: App,
-  job: Pick<Job, "id" | "request_id" | "delete_after_use">,
-  runs: string,
-  header: string,
-): OutputWriter {
-  const tail = app.events.openTail(job.id);
-  tail.appendLog(header);
-  let stored = { log: 0, stream: 0 };
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let flushing: Promise<void> | undefined;
-  let refused = false;
-  let stopped = false;
-  let flow_job: string | undefined;
+/** Writes a job's log and result stream. */
+export class OutputWriter {
+  readonly #app: App;
+  readonly #job: OutputJob;
+  /** Id of the running job, whose row must be held. */
+  readonly #runs: string;
+  readonly #header_length: number;
+  readonly #tail: JobTail;
+  #stored = NOTHING_STORED;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #flushing: Promise<void> | undefined;
+  #isRefused = false;
+  #isStopped = false;
+  #flow_job: string | undefined;
   /** Created with the first streamed text: most steps stream nothing. */
-  let forwarded: OutputWriter | undefined;
+  #forwarded: OutputWriter | undefined;
 
-  const logEnd = () => (tail.log.end > header.length ? tail.log.end : 0);
-  const unstored = () => logEnd() - stored.log + tail.stream.end - stored.stream;
+  /**
+   * @param runs id of the running job, whose row must be held; differs from `job.id` for a forwarded stream
+   * @param header of the log; stored only once something follows
+   */
+  constructor(app: App, job: OutputJob, runs: string, header: string) {
+    this.#app = app;
+    this.#job = job;
+    this.#runs = runs;
+    this.#header_length = header.length;
+    this.#tail = app.events.openTail(job.id);
+    this.#tail.appendLog(header);
+  }
+
+  readonly log = (text: string): void => {
+    this.#tail.appendLog(text);
+    this.#storeSoon();
+  };
+
+  readonly stream = (text: string): void => {
+    this.#tail.appendStream(text);
+    this.#storeSoon();
+    if (this.#flow_job === undefined) return;
+    const flow = { ...this.#job, id: this.#flow_job };
+    this.#forwarded ??= new OutputWriter(this.#app, flow, this.#runs, "");
+    this.#forwarded.stream(text);
+  };
+
+  /** From here on the stream is also the stream of this flow's job. */
+  forwardStream(flow_job: string): void {
+    this.#flow_job = flow_job;
+  }
+
+  /** Stores new output; returns undefined if there is none. */
+  store(tx: Tx): Promise<void> | undefined {
+    if (!this.#forwarded) return this.#countUnstored() === 0 ? undefined : this.#storeOwn(tx);
+    return this.#storeOwn(tx).then(() => this.#forwarded?.store(tx));
+  }
+
+  /**
+   * Call it when the job has ended: stops periodic flushes and resolves once none is in progress; undefined if none
+   * is.
+   */
+  stop(): Promise<unknown> | undefined {
+    this.#isStopped = true;
+    this.#tail.finish();
+    clearInterval(this.#timer);
+    return this.#forwarded ? Promise.all([this.#flushing, this.#forwarded.stop()]) : this.#flushing;
+  }
+
+  /** Closes the live log and stream. Call it after the outcome was published, or if that failed. */
+  close(): void {
+    clearInterval(this.#timer);
+    this.#app.events.closeTail(this.#job.id);
+    this.#forwarded?.close();
+  }
+
+  /** Returns the ids of the jobs under which this output is stored. */
+  jobIds(): string[] {
+    return this.#forwarded ? [this.#job.id, this.#flow_job!] : [this.#job.id];
+  }
+
+  /** Whether the job has streamed anything. */
+  hasStreamed(): boolean {
+    this.#tail.finish();
+    return this.#tail.stream.end > 0;
+  }
+
+  /**
+   * Merges the streamed text into the result (JSON text), if the job streamed any.
+   * @throws ResultTooLarge
+   */
+  async resultWithStream(result: string): Promise<string> {
+    if (!this.hasStreamed() || !canCarryStream(result)) return result;
+    const whole = mergeStream(result, await readOutput(this.#app, "stream", this.#job.id, 0));
+    const limit = this.#app.config.max_result_mb;
+    if (Buffer.byteLength(whole) <= limit * 1_000_000) return whole;
+    throw new ResultTooLarge(`the result with all that was streamed is larger than the ${limit} MB allowed`);
+  }
+
+  #logEnd(): number {
+    const { end } = this.#tail.log;
+    return end > this.#header_length ? end : 0;
+  }
+
+  #countUnstored(): number {
+    return this.#logEnd() - this.#stored.log + this.#tail.stream.end - this.#stored.stream;
+  }
 
   /** Offsets advance only when the transaction with the pieces is committed. */
-  async function store(tx: Tx): Promise<void> {
-    if (unstored() === 0) return;
+  async #storeOwn(tx: Tx): Promise<void> {
+    if (this.#countUnstored() === 0) return;
+    const { log, stream } = this.#tail;
+    const { id } = this.#job;
     const next = {
-      log: logEnd() === 0 ? 0 : await storeOutput(tx, "log", job.id, tail.log, stored.log),
-      stream: await storeOutput(tx, "stream", job.id, tail.stream, stored.stream),
+      log: this.#logEnd() === 0 ? 0 : await storeOutput(tx, "log", id, log, this.#stored.log),
+      stream: await storeOutput(tx, "stream", id, stream, this.#stored.stream),
     };
     tx.afterCommit(() => {
-      stored = next;
-      tail.log.release(next.log);
-      tail.stream.release(next.stream);
-      app.bus.publish("said", job.id);
+      this.#stored = next;
+      log.release(next.log);
+      stream.release(next.stream);
+      this.#app.bus.publish("said", id);
     });
   }
 
-  function flush(): void {
-    if (unstored() === 0) return;
-    refused = false;
-    flushing ??= app.db
+  #flush(): void {
+    if (this.#countUnstored() === 0) return;
+    this.#isRefused = false;
+    this.#flushing ??= this.#app.db
       .write(async (tx) => {
-        if (await isJobHeldHere(app, tx, runs)) await store(tx);
+        if (await isJobHeldHere(this.#app, tx, this.#runs)) await this.#storeOwn(tx);
       })
       .catch((cause) => {
         // Retried at the next interval, not at each write of a job that logs much while the disk is full.
-        refused = true;
-        app.log.warn(
-          { ...getLogFields(job), error: String(cause) },
+        this.#isRefused = true;
+        this.#app.log.warn(
+          { ...getLogFields(this.#job), error: String(cause) },
           "a piece of log could not be stored yet",
         );
       })
       .then(() => {
-        flushing = undefined;
+        this.#flushing = undefined;
       });
   }
 
-  function said(): void {
+  #storeSoon(): void {
     // Output of a job with `delete_after_use` stays in memory.
-    if (stopped || job.delete_after_use) return;
-    timer ??= setInterval(flush, FLUSH_INTERVAL_MS);
-    if (unstored() > MAX_UNSTORED_CHARS && !refused) flush();
+    if (this.#isStopped || this.#job.delete_after_use) return;
+    this.#timer ??= setInterval(() => this.#flush(), FLUSH_INTERVAL_MS);
+    if (this.#countUnstored() > MAX_UNSTORED_CHARS && !this.#isRefused) this.#flush();
   }
-
-  return {
-    log(text) {
-      tail.appendLog(text);
-      said();
-    },
-    stream(text) {
-      tail.appendStream(text);
-      said();
-      if (flow_job === undefined) return;
-      forwarded ??= createWriter(app, { ...job, id: flow_job }, runs, "");
-      forwarded.stream(text);
-    },
-    forwardStream(id) {
-      flow_job = id;
-    },
-    store(tx) {
-      if (!forwarded) return unstored() === 0 ? undefined : store(tx);
-      return store(tx).then(() => forwarded?.store(tx));
-    },
-    stop() {
-      stopped = true;
-      tail.finish();
-      clearInterval(timer);
-      return forwarded ? Promise.all([flushing, forwarded.stop()]) : flushing;
-    },
-    hasStreamed() {
-      tail.finish();
-      return tail.stream.end > 0;
-    },
-    close() {
-      clearInterval(timer);
-      app.events.closeTail(job.id);
-      forwarded?.close();
-    },
-    jobIds: () => (forwarded ? [job.id, flow_job!] : [job.id]),
-    async resultWithStream(result) {
-      tail.finish();
-      if (tail.stream.end === 0 || !canCarryStream(result)) return result;
-      const whole = mergeStream(result, await readOutput(app, "stream", job.id, 0));
-      const limit = app.config.max_result_mb;
-      if (Buffer.byteLength(whole) <= limit * 1_000_000) return whole;
-      throw new ResultTooLarge(
-        `the result with all that was streamed is larger than the ${limit} MB allowed`,
-      );
-    },
-  };
 }
 
 /** Whether this worker still holds the job; otherwise another worker stores its output. */

@@ -9,7 +9,7 @@ import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { loadImports, type Modules, resolveImports } from "../../code/scripts/imports/imports.ts";
-import { getDeployedScriptByHash } from "../../code/scripts/versions.ts";
+import { type DeployedScript, getDeployedScriptByHash } from "../../code/scripts/versions.ts";
 import { createInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
 import { getDeployer, resolveLock } from "./dependencies/resolve-dependencies.ts";
 import type { OutputWriter } from "./job-output.ts";
@@ -18,33 +18,56 @@ import type { JobSlot } from "./job-slot.ts";
 /** Code of a preview or of a step, with the modules that came with it. */
 type UndeployedCode = InlineCode & { modules?: Modules | undefined };
 
-/** Loads the code of a job: a deployed version, the code of a preview, or an inline script of a flow. */
-export async function loadVersion(
+/** What the code of a job needs if it is resolved when the job runs. */
+interface LoadOptions {
+  stop: StopRequest;
+  output: OutputWriter;
+  slot: JobSlot;
+}
+
+/**
+ * Loads the code of a job: a deployed version, the code of a preview, or an inline script of a flow. Synchronous for a
+ * deployed version that is cached and imports no other script.
+ * @throws (or rejects with) NotFound, BadRequest for a language that this machine cannot run
+ */
+export function loadVersion(
   app: App,
   job: Job,
-  stop: StopRequest,
-  output: OutputWriter,
-  slot: JobSlot,
+  options: LoadOptions,
+): RunnableVersion | Promise<RunnableVersion> {
+  if (job.kind === "flowscript")
+    return createInlineVersion(app, job, (code) => resolveCode(app, job, code, options));
+  if (!job.script_hash) return loadPreview(app, job, options);
+  const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
+  if (found instanceof Promise || found.pins) return loadWithImports(app, job, found);
+  requireRuntime(found.version.language);
+  return isolate(job, found.version);
+}
+
+async function loadWithImports(
+  app: App,
+  job: Job,
+  found: DeployedScript | Promise<DeployedScript>,
 ): Promise<RunnableVersion> {
-  const resolve = (code: UndeployedCode) => resolveCode(app, job, code, { output, stop, slot });
-  if (job.kind === "flowscript") return createInlineVersion(app, job, resolve);
-  if (job.script_hash) {
-    const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
-    const { version, pins, language } = found instanceof Promise ? await found : found;
-    requireRuntime(version.language);
-    const whole = pins
-      ? withImports(version, language, await loadImports(app, job.workspace_id, pins))
-      : version;
-    // Files written by the run must not outlive it, so it gets its own process.
-    return job.delete_after_use ? { ...whole, isolation: "fresh" } : whole;
-  }
+  const { version, pins, language } = await found;
+  requireRuntime(version.language);
+  if (!pins) return isolate(job, version);
+  return isolate(job, withImports(version, language, await loadImports(app, job.workspace_id, pins)));
+}
+
+/** Files written by a run that leaves no trace must not outlive it, so it gets its own process. */
+function isolate({ delete_after_use }: Job, version: RunnableVersion): RunnableVersion {
+  return delete_after_use ? { ...version, isolation: "fresh" } : version;
+}
+
+async function loadPreview(app: App, job: Job, options: LoadOptions): Promise<RunnableVersion> {
   const content = job.raw_code ?? "";
   const language = job.language as Language;
   const analysis = await analyseScript(language, content, { owner: job.workspace_id });
   const path = job.script_path ?? undefined;
   const modules = job.raw_modules === null ? undefined : (parseSchemaJson(job.raw_modules) as Modules);
   const code = { language, content, path, lock: job.raw_lock ?? undefined, modules };
-  const { lock, imports } = await resolve(code);
+  const { lock, imports } = await resolveCode(app, job, code, options);
   return {
     id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
     workspace_id: job.workspace_id,
@@ -73,7 +96,7 @@ async function resolveCode(
   app: App,
   job: Job,
   code: UndeployedCode,
-  { output, stop, slot }: { output: OutputWriter; stop: StopRequest; slot: JobSlot },
+  { output, stop, slot }: LoadOptions,
 ): Promise<ResolvedCode> {
   const { workspace_id } = job;
   const analysis = await analyseScript(code.language, code.content, { owner: workspace_id });

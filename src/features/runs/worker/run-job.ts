@@ -1,5 +1,6 @@
 /** Runs one job, from claimed to completed. */
 import { and, eq } from "drizzle-orm";
+import { isOutage } from "../../../database/failure.ts";
 import type { RunOutcome, RunRequest } from "../../../engines/runner/types.ts";
 import { computeBackoffMs } from "../../../lib/async/retry.ts";
 import { type StopRequest, sleep } from "../../../lib/async/sleep.ts";
@@ -37,30 +38,20 @@ export const RELEASED = "released";
 export async function runJob(app: App, job: Job, stop: StopRequest, slot: JobSlot): Promise<void> {
   const output = createOutputWriter(app, job);
   try {
-    await runWithOutput(app, job, stop, output, slot);
+    // A queued job is claimed even if its workspace was closed meanwhile.
+    const fate = getQueuedJobPolicy(app, job.workspace_id);
+    let outcome = fate
+      ? await outcomeOfClosedWorkspace(app, job, fate)
+      : await attemptRun(app, job, stop, output, slot);
+    slot.end();
+    const stopping = output.stop();
+    if (stopping) await stopping;
+    if (outcome === "released" && job.delete_after_use) outcome = await readCanceledOutcome(app, job);
+    if (outcome === "released") await requeueJob(app, job, output);
+    else if (outcome !== "begun") await completeWithRetry(app, job, outcome, output);
   } finally {
     output.close();
   }
-}
-
-async function runWithOutput(
-  app: App,
-  job: Job,
-  stop: StopRequest,
-  output: OutputWriter,
-  slot: JobSlot,
-): Promise<void> {
-  // A queued job is claimed even if its workspace was closed meanwhile.
-  const fate = getQueuedJobPolicy(app, job.workspace_id);
-  let outcome = fate
-    ? await outcomeOfClosedWorkspace(app, job, fate)
-    : await attemptRun(app, job, stop, output, slot);
-  slot.end();
-  const stopping = output.stop();
-  if (stopping) await stopping;
-  if (outcome === "released" && job.delete_after_use) outcome = await readCanceledOutcome(app, job);
-  if (outcome === "released") await requeueJob(app, job, output);
-  else if (outcome !== "begun") await completeWithRetry(app, job, outcome, output);
 }
 
 async function outcomeOfClosedWorkspace(
@@ -99,7 +90,8 @@ async function prepareRun(
   if (place?.stream_job) await forwardStream(app, job, place.stream_job, output);
   // A flow's preprocessor is a separate step. A script's runs before main.
   const isPreprocessor = job.flow_step_id === "preprocessor";
-  const code = await loadVersion(app, job, stop, output, slot);
+  const loading = loadVersion(app, job, { stop, output, slot });
+  const code = loading instanceof Promise ? await loading : loading;
   const version = isPreprocessor ? toPreprocessorVersion(code) : code;
   const entrypoint = decodeEntrypoint(job);
   const asked = getWorkspaceEnvironment(app, job.workspace_id);
@@ -159,12 +151,11 @@ async function attemptRun(
   slot: JobSlot,
 ): Promise<JobOutcome | "released" | "begun"> {
   try {
-    const ready = await retryOnOutage(
-      app,
-      getLogFields(job),
-      () => prepareRun(app, job, stop, output, slot),
-      stop,
-    );
+    const ready = await prepareRun(app, job, stop, output, slot).catch((cause) => {
+      if (stop.aborted || !isOutage(cause)) throw cause;
+      const prepareAgain = () => prepareRun(app, job, stop, output, slot);
+      return retryOnOutage(app, getLogFields(job), prepareAgain, stop);
+    });
     if (isDependencyJob(job) && stop.aborted) return await abortedOutcome(app, job, stop);
     if (ready === "begun" || "status" in ready) return ready;
     const staysHere = job.delete_after_use || ready.shared !== undefined;

@@ -111,6 +111,10 @@ export function createWorker(app: App, tags: TagFilter): Worker {
     }
     const controller = new StopRequest();
     active.set(job.id, { job, isBound, controller });
+    void runHeld(job, controller);
+  }
+
+  async function runHeld(job: Job, controller: StopRequest): Promise<void> {
     recordStart(app, job);
     executed++;
     last = job;
@@ -131,21 +135,18 @@ export function createWorker(app: App, tags: TagFilter): Worker {
         if (unseen) look();
       },
     };
-    runJob(app, job, controller, slot)
-      .catch((cause) =>
-        app.log.error(
-          { ...getLogFields(job), error: String(cause), stack: (cause as Error).stack },
-          "a job could not be completed",
-        ),
-      )
-      .finally(() => {
-        const again = active.get(job.id)?.next_claim;
-        active.delete(job.id);
-        if (hasEnded) ended--;
-        if (again) takeAgain(again);
-        if (active.size === 0) idle?.();
-        if (unseen) look();
-      });
+    try {
+      await runJob(app, job, controller, slot);
+    } catch (cause) {
+      const about = { ...getLogFields(job), error: String(cause), stack: (cause as Error).stack };
+      app.log.error(about, "a job could not be completed");
+    }
+    const again = active.get(job.id)?.next_claim;
+    active.delete(job.id);
+    if (hasEnded) ended--;
+    if (again) takeAgain(again);
+    if (active.size === 0) idle?.();
+    if (unseen) look();
   }
 
   /** Runs a job that was claimed again while an earlier run of it ended here without completing it. */

@@ -6,7 +6,7 @@
  * identifies that server and is authenticated with the instance key (HMAC), so forged tokens cause no queries to other
  * servers.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { RunnerOptions } from "../../../engines/runner/types.ts";
 import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
@@ -19,10 +19,13 @@ const SERVER_MARK_CHARS = 6;
 const PROOF_CHARS = 10;
 const PROCESS_NAME_CHARS = NONCE_CHARS + SERVER_MARK_CHARS + PROOF_CHARS;
 const SECRET_CHARS = 32;
+const SECRETS_AT_ONCE = 64;
 
 interface RunningJob {
   token: string;
-  identity: Identity;
+  id: string;
+  /** As whom the jobs of its process run. */
+  owner: Parameters<RunnerOptions["tokensFor"]>[0];
   isUsed: boolean;
 }
 
@@ -32,13 +35,13 @@ const runningJobs = memoizePerApp<App, Map<string, RunningJob[]>>(() => new Map(
 /** Creates the runner's hook that issues and revokes job tokens. */
 export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
   const running = runningJobs(app);
-  return ({ workspace_id, permissioned_as, email }) => {
+  return (owner) => {
     const name = createProcessName(app);
     return {
       begin(job_id) {
-        const token = name + crypto.randomUUID().replaceAll("-", "");
+        const token = name + createSecret();
         const held = running.get(name);
-        const job = { token, identity: identityOf(token, job_id), isUsed: false };
+        const job = { token, id: job_id, owner, isUsed: false };
         if (held) held.push(job);
         else running.set(name, [job]);
         return token;
@@ -52,24 +55,37 @@ export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
       },
       endAll: () => running.delete(name),
     };
+  };
+}
 
-    function identityOf(token: string, job_id: string): Identity {
-      const shown = token.slice(0, TOKEN_PREFIX_CHARS);
-      return {
-        email,
-        super_admin: false,
-        devops: false,
-        token: {
-          hash: name,
-          prefix: shown,
-          label: "ephemeral-script",
-          scopes: undefined,
-          workspace_id,
-          expiration: undefined,
-          job: { id: job_id, permissioned_as },
-        },
-      };
-    }
+/** Random bytes of the next secrets, as hexadecimal digits: one call makes them for many jobs. */
+let digits = "";
+let used = 0;
+
+function createSecret(): string {
+  if (used === digits.length) {
+    digits = randomBytes(SECRETS_AT_ONCE * (SECRET_CHARS / 2)).toString("hex");
+    used = 0;
+  }
+  used += SECRET_CHARS;
+  return digits.slice(used - SECRET_CHARS, used);
+}
+
+function createIdentity({ token, id, owner }: RunningJob): Identity {
+  const { workspace_id, permissioned_as, email } = owner;
+  return {
+    email,
+    super_admin: false,
+    devops: false,
+    token: {
+      hash: token.slice(0, PROCESS_NAME_CHARS),
+      prefix: token.slice(0, TOKEN_PREFIX_CHARS),
+      label: "ephemeral-script",
+      scopes: undefined,
+      workspace_id,
+      expiration: undefined,
+      job: { id, permissioned_as },
+    },
   };
 }
 
@@ -82,8 +98,9 @@ export function findLocalJob(app: App, value: string): Identity | undefined {
 }
 
 function useToken(job: RunningJob | undefined): Identity | undefined {
-  if (job) job.isUsed = true;
-  return job?.identity;
+  if (!job) return undefined;
+  job.isUsed = true;
+  return createIdentity(job);
 }
 
 /** Creates the name of a script process: random text, a mark of this server, and an HMAC over both; 32 characters. */

@@ -1,6 +1,5 @@
 /** Webhooks that run deployed scripts and flows. */
 import { z } from "zod";
-import type { ParameterBinding } from "../../../../engines/languages/types.ts";
 import type { AuditedAction, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   aliasOperation,
@@ -12,7 +11,7 @@ import {
   querySeconds,
   responds,
 } from "../../../../platform/http/operation.ts";
-import { type ArgumentSource, readRequestArguments } from "../../arguments/arguments.ts";
+import { readRequestArguments } from "../../arguments/arguments.ts";
 import { escapePreprocessorInput } from "../../arguments/caller-references.ts";
 import { discardUploads } from "../../arguments/form-data.ts";
 import { readPreprocessorArguments } from "../../arguments/preprocessor-input.ts";
@@ -68,18 +67,24 @@ async function readSubmission(
   query: RunQuery,
   { sync }: { sync: boolean } = { sync: false },
 ): Promise<Submission> {
-  const found = await awaitTarget(ctx, target);
+  const awaited = awaitTarget(ctx, target);
+  const found = awaited instanceof Promise ? await awaited : awaited;
   const limit = ctx.app.settings.get("request_size_limit_mb") * 1_000_000;
   const rule = found.kind === "script" ? found.script.signature : undefined;
   const { workspace_id } = ctx.caller.member;
   const request = rule
     ? await verifySignature(ctx.app, ctx.request, { workspace_id, rule, limit })
     : ctx.request;
-  const made = await readRunArguments({ ctx, request, limit }, query, findPreprocessorParameters(found));
+  const source = { ctx, request, limit };
+  const preprocessor = query.skip_preprocessor ? undefined : findPreprocessorParameters(found);
+  const made = preprocessor
+    ? await readPreprocessorArguments(source, query, preprocessor)
+    : { args: await readRequestArguments(source, query), preprocessor_input: undefined };
   try {
     const input = made.preprocessor_input;
     const has_preprocessor_input = input !== undefined;
-    const submission = await createSubmission(ctx, found, made.args, { ...query, has_preprocessor_input });
+    const creating = createSubmission(ctx, found, made.args, { ...query, has_preprocessor_input });
+    const submission = creating instanceof Promise ? await creating : creating;
     submission.preprocessor_input = input && (await escapePreprocessorInput(ctx, submission.runs_as, input));
     if (!sync) submission.delete_after_use = false;
     return submission;
@@ -87,15 +92,6 @@ async function readSubmission(
     await discardUploads(ctx.request);
     throw error;
   }
-}
-
-async function readRunArguments(
-  source: ArgumentSource,
-  query: RunQuery,
-  preprocessor: ParameterBinding[] | undefined,
-): Promise<{ args: string; preprocessor_input?: string }> {
-  if (preprocessor && !query.skip_preprocessor) return readPreprocessorArguments(source, query, preprocessor);
-  return { args: await readRequestArguments(source, query) };
 }
 
 /** Starts a job, or finds the one of the request's idempotency key. @returns its id */
