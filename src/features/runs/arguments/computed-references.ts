@@ -1,13 +1,14 @@
 /**
- * References in values that a flow's expression, a preprocessor or a workflow as code has computed. Only those count that the caller gave
- * as such, or that the expression or code builds. All others are data that look like references: a text that a caller
- * sent inside another one, or that a step has fetched. Resolved with the rights of the run, they would give secrets
- * to whoever wrote the data, so they become literals.
+ * References in values that a flow's expression, a preprocessor or a workflow as code has computed. Only those count
+ * that the caller gave as such, or that the expression or code builds. All others are data that look like references:
+ * a text that a caller sent inside another one, or that a step has fetched. Resolved with the rights of the run, they
+ * would give secrets to whoever wrote the data, so they become literals.
  */
 import { isContainer } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { ENCRYPTED_PREFIX, isReference } from "../../assets/interpolate.ts";
 import { isPlainName } from "./caller-references.ts";
+import { createDataSearch } from "./data-search.ts";
 import { encryptArgument, type RunAs } from "./password-arguments.ts";
 
 /** How a value was computed. */
@@ -22,8 +23,6 @@ export interface Computation {
 
 /** Matches sources that build references. */
 const BUILDER = /\$(var|res):/;
-/** Built references that are looked for in the data; more than a job may have. */
-const MAX_BUILT = 1_000;
 
 /**
  * Encrypts the references in a computed value that are data, as literals.
@@ -53,12 +52,10 @@ export async function escapeComputedReferences(
 /** Returns a predicate that tells whether a reference counts. */
 function createJudge({ source, given, data }: Computation): (text: string) => boolean {
   const whole = new Set(listTexts(given).filter(isReference));
-  const parts = BUILDER.test(source) ? listTexts(data).filter((text) => text.includes("$")) : undefined;
-  let built = 0;
-  return (text) => {
-    if (whole.has(text)) return true;
-    return parts !== undefined && ++built <= MAX_BUILT && !parts.some((part) => part.includes(text));
-  };
+  const isData = BUILDER.test(source)
+    ? createDataSearch(listTexts(data).filter((text) => text.includes("$")))
+    : () => true;
+  return (text) => whole.has(text) || !isData(text);
 }
 
 /** Lists the texts in a value, at any depth. */

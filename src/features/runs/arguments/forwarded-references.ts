@@ -9,6 +9,7 @@ import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { ENCRYPTED_PREFIX, isReference, replaceReferences } from "../../assets/interpolate.ts";
 import { isPlainName } from "./caller-references.ts";
+import { createDataSearch } from "./data-search.ts";
 import { decryptArgument, encryptArgument } from "./password-arguments.ts";
 import { mayContainReferences } from "./references.ts";
 
@@ -27,11 +28,10 @@ export async function escapeForwardedReferences(ctx: WorkspaceContext, args: str
     .from(jobs)
     .where(and(eq(jobs.id, id), eq(jobs.workspace_id, runner.workspace_id)));
   if (!job) return args;
-  const received = await listReceivedTexts(ctx, job);
+  const isReceived = createDataSearch(await listReceivedTexts(ctx, job));
   const whole = { "": parseJson(args) as unknown };
   const changed = await replaceReferences(whole, async (text) => {
-    const isData = !isPlainName(text) && received.some((other) => other.includes(text));
-    return isData ? encryptArgument(app, runner, text) : text;
+    return !isPlainName(text) && isReceived(text) ? encryptArgument(app, runner, text) : text;
   });
   return changed ? JSON.stringify(whole[""]) : args;
 }

@@ -143,10 +143,12 @@ export function createScriptSubmission(
   options: RunOptions,
 ): Submission | Promise<Submission> {
   const { on_behalf_of_email, passwords, argument_schema } = deployed;
-  const isPlain = !argument_schema && on_behalf_of_email === undefined && passwords.length === 0;
-  if (isPlain && !runsWithOtherRights(ctx.caller.identity, determineRunAs(ctx, undefined)))
-    return toScriptSubmission(ctx, deployed, { given, args: given, runs_as: undefined }, options);
-  return prepareScriptSubmission(ctx, deployed, given, options);
+  if (argument_schema || on_behalf_of_email !== undefined)
+    return prepareScriptSubmission(ctx, deployed, given, options);
+  const preparing = prepareArguments(ctx, given, passwords, undefined);
+  const create = (args: string) =>
+    toScriptSubmission(ctx, deployed, { given, args, runs_as: undefined }, options);
+  return preparing instanceof Promise ? preparing.then(create) : create(preparing);
 }
 
 async function prepareScriptSubmission(
@@ -200,16 +202,27 @@ function toScriptSubmission(
 
 /**
  * Prepares arguments for storage: encrypts passwords and what a job passes on, and resolves references as the caller if
- * the job runs with other rights.
+ * the job runs with other rights. Most arguments are stored as they are given.
  */
-async function prepareArguments(
+function prepareArguments(
   ctx: WorkspaceContext,
   given: string,
   passwords: string[],
   runs_as: Submission["runs_as"],
+): string | Promise<string> {
+  const { identity } = ctx.caller;
+  const runner = determineRunAs(ctx, runs_as);
+  if (passwords.length === 0 && !identity.token?.job && !runsWithOtherRights(identity, runner)) return given;
+  return protectArguments(ctx, given, passwords, runner);
+}
+
+async function protectArguments(
+  ctx: WorkspaceContext,
+  given: string,
+  passwords: string[],
+  runner: ReturnType<typeof determineRunAs>,
 ): Promise<string> {
   const args = ctx.caller.identity.token?.job ? await escapeForwardedReferences(ctx, given) : given;
-  const runner = determineRunAs(ctx, runs_as);
   const settled = runsWithOtherRights(ctx.caller.identity, runner)
     ? await resolveAsCaller(ctx, runner, args)
     : args;
