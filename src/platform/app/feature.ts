@@ -5,6 +5,7 @@
  */
 
 import type { AnyColumn } from "drizzle-orm";
+import type { Reader } from "../../database/database.ts";
 import type { Importers } from "./importers.ts";
 import type { ItemKind, PathColumn } from "./item-kind.ts";
 import type { JobEvents } from "./job-ends.ts";
@@ -23,6 +24,8 @@ export interface Feature extends LifecycleContributions {
   usernameColumns?: readonly AnyColumn[];
   /** JSON columns that mention paths: they are rewritten when a user is renamed. */
   mentioningJson?: readonly MentioningJson[];
+  /** Whether an item of this feature gives rights to the members of the group with this name, which may not exist. */
+  namesGroup?: (db: Reader, workspace_id: string, name: string) => Promise<boolean>;
   /** This feature's items whose code imports deployed scripts. */
   importers?: Importers;
   /** Handlers of events in other parts of the app. */

@@ -6,7 +6,6 @@ import { parseFolderOrGroupName } from "../../../lib/text/paths.ts";
 import { SERVER_GROUPS } from "../../../lib/text/server-groups.ts";
 import { EVERYONE_GROUP, findGrant, isInGroup } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import { isApproverGroup } from "../../code/flows/approver-groups.ts";
 import { type GroupRow, groupMembers, groups, instanceGroups } from "../../tenancy/people/group-tables.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
 import {
@@ -130,11 +129,10 @@ export async function createGroup(
 
 async function isNameUsed(app: App, db: Reader, workspace_id: string, name: string): Promise<boolean> {
   const place = `g/${name}`;
-  return (
-    (await isPlaceUsed(app, db, workspace_id, place)) ||
-    (await hasGrants(app, db, workspace_id, place)) ||
-    isApproverGroup(db, workspace_id, name)
-  );
+  if (await isPlaceUsed(app, db, workspace_id, place)) return true;
+  if (await hasGrants(app, db, workspace_id, place)) return true;
+  for (const { namesGroup } of app.features) if (await namesGroup?.(db, workspace_id, name)) return true;
+  return false;
 }
 
 /** Changes the summary of a group. @throws NotFound, Forbidden */

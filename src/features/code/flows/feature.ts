@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { toPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { isApproverGroup } from "./approver-groups.ts";
 import { flowSection } from "./archive.ts";
 import { flowCheckOperations } from "./check-operations.ts";
 import { flowExpressionOperations } from "./expression-operations.ts";
@@ -13,6 +14,7 @@ import { getDeployedFlowByPath, invalidateFlow, invalidateFlows } from "./versio
 export const feature = defineFeature({
   folder: "code/flows",
   importers: importingFlows,
+  namesGroup: isApproverGroup,
   operations: {
     "operations.ts": flowOperations,
     "list-operations.ts": flowListOperations,
