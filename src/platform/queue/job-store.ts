@@ -67,7 +67,7 @@ function declareInsert(names: readonly (keyof NewJob)[]) {
   );
 }
 
-/** Binding a parameter costs as much as storing it, so that most jobs are inserted without the rare columns. */
+/** Each bound parameter takes time, so most jobs are inserted without the rare columns. */
 const insertCommonStatement = declareInsert(COMMON_COLUMNS);
 const insertStatement = declareInsert([...COMMON_COLUMNS, ...RARE_COLUMNS]);
 

@@ -28,7 +28,10 @@ const interpreters = createAnalysisSlots(Math.min(4, availableParallelism()));
 /** Timeout, so that one script does not block the others. */
 const INSPECTION_TIMEOUT_MS = 30_000;
 
-/** What the interpreter printed, by workspace and hash of its input: importers of a script are analysed again with each version of it. */
+/**
+ * What the interpreter printed, by workspace and hash of its input: importers of a script are analysed again with each
+ * version of it.
+ */
 const inspections = new Cache<string>({ max: 2_000_000, weigh: (_, printed) => printed.length });
 
 let program: Promise<string | undefined> | undefined;

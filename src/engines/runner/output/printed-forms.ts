@@ -8,7 +8,7 @@ const MIN_BASE64_BYTES = 6;
 /** Longer secrets are not sent in URLs and headers. */
 const MAX_ENCODED_LENGTH = 4_096;
 
-/** Yields the forms of a secret: itself, trimmed, its longer lines, and each of these as programs quote and encode it. */
+/** Yields the forms of a secret: itself, trimmed, its longer lines, and each of these as programs encode it. */
 export function* listPrintedForms(secret: string): Generator<string> {
   const whole = [secret, secret.trim()];
   const lines = secret.split("\n").map((line) => line.trim());
@@ -47,7 +47,10 @@ const ESCAPES: Record<string, string> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r"
 
 const toUnicodeEscape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** Yields the text as it is in a URL: encoded by JavaScript, as a form, by Python with and without slashes, and as a password. */
+/**
+ * Yields the text as it is in a URL: encoded by JavaScript, as a form, by Python with and without slashes, and as a
+ * password.
+ */
 function* listUrlForms(text: string): Generator<string> {
   const encoded = encodeURIComponent(text.toWellFormed());
   const strict = encoded.replace(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,4 +1,7 @@
-/** Groups of the instance. Any user may read them, and the addresses of people they know; changing and exporting them requires a license. */
+/**
+ * Groups of the instance. Any user may read them, and the addresses of people they know; changing and exporting them
+ * requires a license.
+ */
 import { z } from "zod";
 import { optionalField } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

@@ -11,14 +11,14 @@ import { isPlainName } from "./caller-references.ts";
 import { createDataSearch } from "./data-search.ts";
 import { encryptArgument, type RunAs } from "./password-arguments.ts";
 
-/** How a value was computed. */
+/** How a value was computed. What it was made of is read, and parsed, only if the value contains a reference. */
 export interface Computation {
   /** The expression or code. */
   source: string;
   /** Values in which a whole text may be a reference: arguments of the run. */
-  given: readonly unknown[];
+  given: () => readonly unknown[];
   /** Values in which no text is one: results of steps, and texts that contain others. */
-  data: readonly unknown[];
+  data: () => readonly unknown[];
 }
 
 /** Matches sources that build references. */
@@ -51,9 +51,9 @@ export async function escapeComputedReferences(
 
 /** Returns a predicate that tells whether a reference counts. */
 function createJudge({ source, given, data }: Computation): (text: string) => boolean {
-  const whole = new Set(listTexts(given).filter(isReference));
+  const whole = new Set(listTexts(given()).filter(isReference));
   const isData = BUILDER.test(source)
-    ? createDataSearch(listTexts(data).filter((text) => text.includes("$")))
+    ? createDataSearch(listTexts(data()).filter((text) => text.includes("$")))
     : () => true;
   return (text) => whole.has(text) || !isData(text);
 }

@@ -87,7 +87,7 @@ export function awaitTarget(ctx: WorkspaceContext, target: RelockTarget): Runnab
   return script ? { kind: "script", script } : waitForTarget(ctx, target);
 }
 
-/** Returns a script from the cache, if the caller may run it. */
+/** Returns a script from the cache, if the caller may run it by the rules of `getScript`, which names what is missing. */
 function findCachedScript({ app, caller }: WorkspaceContext, path: string): DeployedScript | undefined {
   const { member, identity } = caller;
   if (!isScopeAllowed(identity, RUN_SCRIPTS_SCOPE, path)) return undefined;

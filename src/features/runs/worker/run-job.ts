@@ -137,7 +137,7 @@ async function prepareRun(
 /** Makes literals of the texts in a preprocessor's result that look like references, but are data of the request. */
 async function escapePreprocessed(app: App, job: Job, source: string, args: string): Promise<string> {
   if (!mayContainReferences(args)) return args;
-  const given = [parseJson(job.preprocessor_input ?? "null")];
+  const given = () => [parseJson(job.preprocessor_input ?? "null")];
   const made = await escapeComputedReferences(app, job, parseJson(args), { source, given, data: given });
   return JSON.stringify(made);
 }

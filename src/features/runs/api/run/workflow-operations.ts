@@ -47,7 +47,11 @@ async function escapeTaskArguments(
   source: string,
   args: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const escaped = await escapeComputedReferences(app, parent, args, { source, given: [], data: [] });
+  const escaped = await escapeComputedReferences(app, parent, args, {
+    source,
+    given: () => [],
+    data: () => [],
+  });
   return escaped as Record<string, unknown>;
 }
 

@@ -148,7 +148,11 @@ async function executeStep(move: EventContext, frame: LiveFrame, step: EngineCom
 function escapePreprocessed(app: App, { flow }: LiveFrame, made: unknown): Promise<unknown> {
   const code = flow.value.preprocessor_module?.value;
   const source = code?.type === "rawscript" ? code.content : "";
-  return escapeComputedReferences(app, flow.job, made, { source, given: [flow.input], data: [flow.input] });
+  return escapeComputedReferences(app, flow.job, made, {
+    source,
+    given: () => [flow.input],
+    data: () => [flow.input],
+  });
 }
 
 /** Reads a frame's result. A flow fails if the job with its result was deleted. */

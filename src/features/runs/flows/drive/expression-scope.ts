@@ -112,8 +112,8 @@ async function evaluateInFrame(
   const value = mayCompute
     ? await escapeComputedReferences(app, frame.flow.job, plain, {
         source: expr,
-        given: [input(), flowEnvironment(frame), answers],
-        data: data.map((each) => each.value),
+        given: () => [input(), flowEnvironment(frame), answers],
+        data: () => data.map((each) => each.value),
       })
     : plain;
   // The value is stored, as a step's arguments or a loop's items.
