@@ -4,6 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import { VERSIONS_TEXT } from "../src/lib/version.ts";
+import { tuneRuntime } from "./tuned-runtime.ts";
 
 // chalk's environment variable differs from https://no-color.org.
 if (process.env.NO_COLOR) process.env.FORCE_COLOR = "0";
@@ -12,6 +13,7 @@ const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   process.stdout.write(`${VERSIONS_TEXT}\n`);
 } else {
+  tuneRuntime(argv);
   const { runProgram } = await import("./program.ts");
   const streams = [process.stdout, process.stderr];
   const failures = new Map<NodeJS.WriteStream, Error>();

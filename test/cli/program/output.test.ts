@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import metadata from "../../../package.json" with { type: "json" };
 import { PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 import { startTestServer } from "../../support/harness.ts";
-import { createCliEnvironment } from "../program.ts";
+import { createCliEnvironment, createServedEnvironment } from "../program.ts";
 
 const HASH = expect.stringMatching(/^[0-9a-f]{16}$/);
 
@@ -47,7 +47,7 @@ test("--json prints one JSON value and nothing else", async () => {
 }, 30_000);
 
 test("a failed script is shown with its location in the code", async () => {
-  using place = createCliEnvironment();
+  await using place = await createServedEnvironment();
   const content = `type Cups = number;\n\nexport function main(cups: Cups) {\n  throw new TypeError("no tea");\n}`;
   const { code, out, err } = await place.svc(["run", await place.file("tea.ts", content), "cups=2"]);
   expect({ code, out }).toEqual({ code: 1, out: "" });

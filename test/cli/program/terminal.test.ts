@@ -1,6 +1,6 @@
 /** Input and output at a terminal of 80 columns. */
 import { expect, test } from "bun:test";
-import { createCliEnvironment } from "../program.ts";
+import { createCliEnvironment, createServedEnvironment } from "../program.ts";
 import { CTRL_C, ENTER, startSession } from "../session.ts";
 
 test("user create asks for missing values, and hides the password", async () => {
@@ -35,7 +35,7 @@ test("user create asks for missing values, and hides the password", async () => 
 }, 30_000);
 
 test("variable set asks for the value; Ctrl-C at a question exits with 130 and changes nothing", async () => {
-  using place = createCliEnvironment();
+  await using place = await createServedEnvironment();
   const owner = "ann@example.org";
   await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
@@ -147,7 +147,7 @@ test("control characters in texts of jobs and users are escaped on a terminal; a
 }, 60_000);
 
 test("a script without main is deployed as importable only, without a hint how to run it", async () => {
-  using place = createCliEnvironment();
+  await using place = await createServedEnvironment();
   const owner = "ann@example.org";
   await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);

@@ -1,7 +1,7 @@
 /** Variables, resources and their types from the command line. */
 import { expect, test } from "bun:test";
 import { parseDotenv } from "../../../cli/client/dotenv.ts";
-import { type CliEnvironment, createCliEnvironment } from "../program.ts";
+import { type CliEnvironment, createServedEnvironment } from "../program.ts";
 import { ENTER, startSession } from "../session.ts";
 
 async function withWorkspace(place: CliEnvironment) {
@@ -12,7 +12,7 @@ async function withWorkspace(place: CliEnvironment) {
 }
 
 test("variables are imported, renamed and deleted; no secret is shown", async () => {
-  using place = createCliEnvironment();
+  await using place = await createServedEnvironment();
   const svc = await withWorkspace(place);
   await place.file(".env", "# of the shop\nAPI_KEY=s3cr3t-4711\nexport REGION='eu 1' # here\n");
   const dry = await svc(["variable", "import", ".env", "--to", "u/ann/", "--dry-run"]);
@@ -58,7 +58,7 @@ test("variables are imported, renamed and deleted; no secret is shown", async ()
 }, 60_000);
 
 test("resources and their types are set, read, listed and deleted", async () => {
-  using place = createCliEnvironment();
+  await using place = await createServedEnvironment();
   const svc = await withWorkspace(place);
   const value = { host: "db", dbname: "main", password: "$var:u/ann/password" };
   const missing = await svc(["resource", "set", "u/ann/db", "{}"]);
@@ -98,7 +98,7 @@ test("resources and their types are set, read, listed and deleted", async () => 
 }, 60_000);
 
 test("on a terminal values are read without echo, and tables fit", async () => {
-  using place = createCliEnvironment();
+  await using place = await createServedEnvironment();
   const svc = await withWorkspace(place);
   using asked = startSession(place, ["variable", "set", "u/ann/key", "--secret"]);
   await asked.sees("Value of u/ann/key");

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { SHORT_RUN } from "../../../cli/program.ts";
 
 export interface CommandResult {
   code: number;
@@ -43,6 +44,7 @@ export async function installWmill(version: string): Promise<Wmill> {
     NO_COLOR: "1",
     // wmill derives the workspace from the branch of a git repository; no folder above these may be one.
     GIT_CEILING_DIRECTORIES: root,
+    ...SHORT_RUN,
   };
   const run: Wmill["run"] = (folder, args) => ended(folder, [process.execPath, main, ...args], environment);
   return {

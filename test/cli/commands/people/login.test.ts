@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
-import { type CliEnvironment, createCliEnvironment, formatError } from "../../program.ts";
+import {
+  type CliEnvironment,
+  createCliEnvironment,
+  createServedEnvironment,
+  formatError,
+} from "../../program.ts";
 import { ENTER, startSession } from "../../session.ts";
 
 let server: TestServer;
@@ -147,7 +152,7 @@ test("on a terminal it asks, and hides the password", async () => {
 }, 30_000);
 
 test("users are listed, shown, changed, renamed and deleted", async () => {
-  using place = createCliEnvironment();
+  await using place = await createServedEnvironment();
   const svc = async (line: string, stdin?: string) => {
     const { code, out, err } = await place.svc(line.split(" "), stdin === undefined ? {} : { stdin });
     return code === 0 ? out || err : `${code}: ${err}`;
@@ -199,7 +204,7 @@ test("users are listed, shown, changed, renamed and deleted", async () => {
 }, 60_000);
 
 test("on a terminal deletions ask for confirmation", async () => {
-  using place = createCliEnvironment();
+  await using place = await createServedEnvironment();
   for (const name of ["dee", "root"]) {
     const args = ["user", "create", "--email", `${name}@example.org`, "--password", "correct-horse"];
     await place.svc(name === "root" ? [...args, "--super-admin"] : args);
