@@ -1,6 +1,7 @@
 /** A reader who follows a page at a terminal, block by block, in a fresh copy of the project. */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SHORT_RUN } from "../../cli/program.ts";
 import { startSession } from "../../cli/session.ts";
 import { until } from "../../support/harness.ts";
 import { ROOT } from "./blocks.ts";
@@ -105,6 +106,7 @@ export function createReader(): Reader {
       npm_config_fund: "false",
       npm_config_update_notifier: "false",
       npm_config_prefer_offline: "true",
+      ...SHORT_RUN,
     };
   }
 

@@ -48,6 +48,8 @@ const FOR_TESTS = [
   "max_wal_senders=0",
   "max_connections=300",
   "jit=off",
+  // Databases of tests are dropped before it pays.
+  "autovacuum=off",
 ];
 
 export interface PostgresServer {
