@@ -8,6 +8,8 @@ import { recordAudit } from "../../../src/features/signals/audit/service.ts";
 import { resolveMember } from "../../../src/features/tenancy/people/members.ts";
 import { requireScope } from "../../../src/features/tenancy/tokens/scopes.ts";
 import { resolveToken } from "../../../src/features/tenancy/tokens/service.ts";
+import { Forbidden } from "../../../src/lib/errors.ts";
+import type { Identity } from "../../../src/platform/app/context.ts";
 import {
   getBasePath,
   getRequiredScope,
@@ -73,6 +75,20 @@ async function isLetIn(op: Operation, token: string): Promise<boolean> {
   return text === "let in";
 }
 
+/** Whether a token with the scope may call the operation, with the paths that `isLetIn` uses. */
+function grants(scope: string, op: Operation): boolean {
+  const needed = getRequiredScope(op);
+  if (!needed) return true;
+  const resource = needed.resource && (needed.resource.endsWith("path") ? "u/dev/this" : "this");
+  try {
+    requireScope({ token: { scopes: [scope] } } as unknown as Identity, needed, resource);
+    return true;
+  } catch (cause) {
+    if (!(cause instanceof Forbidden)) throw cause;
+    return false;
+  }
+}
+
 const restricted = operations
   .filter((op) => !EXEMPT_OPERATIONS.has(op.name))
   .map((op) => [op.name, op] as const);
@@ -91,10 +107,13 @@ describe("every operation", () => {
     expect(free.filter((name) => !EXEMPT_OPERATIONS.has(name))).toEqual([]);
   });
 
-  test.each(restricted)("%s accepts the tokens that method and path imply, and no others", async (_, op) => {
-    const reached: string[] = [];
-    for (const [scope, token] of tokens) if (await isLetIn(op, token)) reached.push(scope);
-    expect(reached.sort()).toEqual(listGrantingScopes(op).sort());
+  test.each(restricted)("%s accepts the scopes that method and path imply, and no others", async (_, op) => {
+    const granting = SCOPES.filter((scope) => grants(scope, op));
+    expect(granting.sort()).toEqual(listGrantingScopes(op).sort());
+    // The operation asks for exactly these: one of each is tried.
+    const others = SCOPES.filter((scope) => !granting.includes(scope));
+    const pick = (scopes: string[]) => tokens.get(scopes[operations.indexOf(op) % scopes.length]!)!;
+    expect([await isLetIn(op, pick(granting)), await isLetIn(op, pick(others))]).toEqual([true, false]);
   });
 
   test("with a resource in its path accepts a token for that resource, and none for another", async () => {
