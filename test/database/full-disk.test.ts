@@ -46,7 +46,7 @@ describe.skipIf(process.env.DATABASE_URL !== undefined)("a server on a full disk
       return status === 507 || undefined;
     }, "a full database");
     await until(async () => ((await health()).includes("storage") ? true : undefined), "health to tell");
-  }, 30_000);
+  }, 60_000);
 });
 
 test("the next backup removes what a killed one has left", async () => {

@@ -108,7 +108,7 @@ describe("proxy configurations", () => {
       expect(complaints(["nginx", "-t", "-c", file, "-p", folder])).toBe("");
       expect(complaints(["caddy", "validate", "--adapter", "caddyfile", "--config", caddyfile])).toBe("");
     },
-    30_000,
+    60_000,
   );
 });
 

@@ -135,7 +135,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(err).toContain(`process ${server.pid}`);
     process.kill(server.pid, "SIGTERM");
     expect(await server.process.exited).toBe(0);
-  }, 30_000);
+  }, 60_000);
 
   test("files with secrets are readable by the owner only", async () => {
     const made = place();
@@ -149,7 +149,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(statSync(made.data_dir).mode & 0o777).toBe(process.getuid?.() === 0 ? 0o710 : 0o700);
     process.kill(server.pid, "SIGTERM");
     await server.process.exited;
-  }, 30_000);
+  }, 60_000);
 
   test("the setup link creates the first admin account, once", async () => {
     const made = place();
@@ -165,7 +165,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(again.status).toBe(404);
     process.kill(server.pid, "SIGTERM");
     await server.process.exited;
-  }, 30_000);
+  }, 60_000);
 
   test("on SIGTERM a short job completes, and a long one is requeued and runs after the restart", async () => {
     const made = place();

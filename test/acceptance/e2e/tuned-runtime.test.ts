@@ -24,7 +24,7 @@ test("it is the same process and command line, and keeps values of its user", as
   ]);
   expect(read("cmdline").slice(0, 2)).toEqual([`${place.folder}/svc`, "serve"]);
   expect(read("comm")).toEqual(["svc\n"]);
-}, 30_000);
+}, 60_000);
 
 test("scripts do not inherit the settings", async () => {
   await Bun.write(
@@ -36,4 +36,4 @@ test("scripts do not inherit the settings", async () => {
   const names = (JSON.parse(out) as string[]).flatMap((text) => text.split("\n"));
   expect(names.length).toBeGreaterThan(10);
   expect(names.filter((name) => SETTINGS.test(name))).toEqual([]);
-}, 30_000);
+}, 60_000);

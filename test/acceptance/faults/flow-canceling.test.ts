@@ -115,7 +115,7 @@ describe("canceling", () => {
     expect(await ended(id)).toMatchObject({ canceled: true });
     for (const script of scripts) expect(await ended(script.id)).toMatchObject({ canceled: true });
     await until(async () => ((await unfinished(id)) === 0 ? true : undefined), "the end of all steps");
-  }, 30_000);
+  }, 60_000);
 
   test("a running or a queued step", async () => {
     const path = await push([gate("g")]);

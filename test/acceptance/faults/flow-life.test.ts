@@ -45,7 +45,7 @@ describe("loops of steps without a process", () => {
     const path = await push([loop("l", [empty, identity("y")])]);
     const all = await result(path, { items: listNumbers(700) });
     expect(all.length).toBe(700);
-  }, 30_000);
+  }, 60_000);
 
   test("an endless one can be canceled, and others continue meanwhile", async () => {
     const path = await push([
@@ -56,7 +56,7 @@ describe("loops of steps without a process", () => {
     await expectOk(ask("POST", `${jobs}_u/queue/cancel/${id}`, {}));
     expect(await ended(id)).toMatchObject({ success: false, canceled: true });
     await until(async () => ((await unfinished(id)) === 0 ? true : undefined));
-  }, 30_000);
+  }, 60_000);
 });
 
 /** Returns the first error in the result of a failed loop. */

@@ -94,7 +94,7 @@ test("a slow response is waited for at the socket, by one job", async () => {
   expect(slow).toEqual({ code: 0, out: '"slept"\n', err: "" });
   const jobs = await ask("GET", "/w/acme/jobs/list?script_path_exact=u/admin/slow&job_kinds=script");
   expect(jobs.json()).toHaveLength(1);
-}, 40_000);
+}, 60_000);
 
 test("through the socket of its server", async () => {
   using place = createCliEnvironment();

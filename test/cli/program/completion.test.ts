@@ -140,6 +140,6 @@ describe.each(Object.keys(SHELLS))("%s", (shell) => {
       expect(await offered("svc pu")).toEqual(["pull", "push"]);
       expect(await offered("svc script show u/admin/hel")).toEqual(["u/admin/hello", "u/admin/help"]);
     },
-    30_000,
+    60_000,
   );
 });

@@ -47,7 +47,7 @@ describe("of a server", () => {
     expect(email).toEqual(refused("there is a user with e-mail outsider@example.org already"));
     const hint = "svc script list --workspace acme and svc flow list show what there is";
     expect(none).toEqual(refused("there is no script u/ann/none in workspace acme", hint));
-  }, 30_000);
+  }, 60_000);
 
   test("an excess argument is named", async () => {
     const error = formatError(
@@ -67,7 +67,7 @@ describe("of a server", () => {
       "svc workspace use <id> chooses one; --workspace or SVC_WORKSPACE names another",
     );
     expect(await here(["script", "list"])).toEqual({ code: 2, out: "", err: error });
-  }, 30_000);
+  }, 60_000);
 
   test("its data directory is found", async () => {
     const ended = await here(["serve", "--port", "0"]);
@@ -76,7 +76,7 @@ describe("of a server", () => {
       `error: the data directory ${server.data_dir} is in use by process ${process.pid} (`,
     );
     expect(ended.err).toEndWith("\nhint: stop that process, or choose another directory with --data-dir\n");
-  }, 30_000);
+  }, 60_000);
 
   test("missing, wrong and foreign tokens exit with 3", async () => {
     const list = ["variable", "list", "--workspace", "acme", "--url", server.url];
@@ -94,7 +94,7 @@ describe("of a server", () => {
       out: "",
       err: formatError("not a member of workspace acme", check),
     });
-  }, 30_000);
+  }, 60_000);
 });
 
 test("an unreachable or other server exits with 3", async () => {
@@ -122,11 +122,11 @@ test("an unreachable or other server exits with 3", async () => {
     out: "",
     err: formatError(`the server at ${elsewhere} is not svc: it answered with status 200`, address),
   });
-}, 30_000);
+}, 60_000);
 
 test("a data directory that cannot be created is named", async () => {
   using place = createCliEnvironment();
   const file = await place.file("file", "");
   const ended = await place.svc(["serve", "--port", "0", "--data-dir", `${file}/data`]);
   expect(ended).toEqual({ code: 1, out: "", err: expect.stringMatching(/^error: .*file\/data.*\n$/) });
-}, 30_000);
+}, 60_000);

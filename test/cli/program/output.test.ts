@@ -44,7 +44,7 @@ test("--json prints one JSON value and nothing else", async () => {
   expect(failed.code).toBe(1);
   expect(JSON.parse(failed.out).error).toMatchObject({ name: "Error", message: "no tea" });
   expect(JSON.parse(failed.err).error).toMatchObject({ name: "Error", message: "no tea" });
-}, 30_000);
+}, 60_000);
 
 test("a failed script is shown with its location in the code", async () => {
   await using place = await createServedEnvironment();
@@ -54,7 +54,7 @@ test("a failed script is shown with its location in the code", async () => {
   expect(err).toMatch(
     /^error: TypeError: no tea\n {4}at main \(tea\.ts:4:\d+\)\nhint: svc job show [0-9a-f-]{36} --workspace local\n$/,
   );
-}, 30_000);
+}, 60_000);
 
 const COMMANDS = [
   ["serve"],
@@ -107,7 +107,7 @@ test("every help fits 80 columns, and mentions --json with examples", async () =
   expect(serve!.out).toContain("svc config --all");
   for (const variable of serve!.out.match(/(?<=\n {2})(SVC_|DATABASE_)\w+/g)!)
     expect(Object.values(PROCESS_SETTINGS).map((setting) => setting.variable as string)).toContain(variable);
-}, 30_000);
+}, 60_000);
 
 test("the version, the routes, and the help without a command", async () => {
   using place = createCliEnvironment();
@@ -133,7 +133,7 @@ test("the version, the routes, and the help without a command", async () => {
   expect(JSON.parse(byUrl.out)).toMatchObject([
     { method: "GET", path: "/api/w/{workspace}/scripts/get/p/{path}" },
   ]);
-}, 30_000);
+}, 60_000);
 
 test("a slow pipe gets all output", async () => {
   using place = createCliEnvironment();

@@ -23,7 +23,7 @@ test("Ctrl-C cancels the job of run, with and without a server", async () => {
     );
   }
   expect((await server.operator("GET", "/w/local/jobs/list?running=true")).json()).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 test("serve prints its address and exits on SIGTERM; a run interrupted by that names its job", async () => {
   using place = createCliEnvironment();
@@ -48,7 +48,7 @@ test("serve prints its address and exits on SIGTERM; a run interrupted by that n
   expect(left.err).toMatch(
     /\nerror: the server of \S+ cannot be reached: .*\nhint: the job may still be running: svc job logs \S+ --workspace local --follow\n$/,
   );
-}, 30_000);
+}, 60_000);
 
 test("a serve command that is stopped while it starts stops once it is up", async () => {
   using place = createCliEnvironment();
@@ -59,7 +59,7 @@ test("a serve command that is stopped while it starts stops once it is up", asyn
   const { code, err } = await serving.ended();
   expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("SIGTERM: ") });
   expect(existsSync(join(place.data_dir, "svc.sock"))).toBe(false);
-}, 30_000);
+}, 60_000);
 
 test("a serve command that waits for its database can be stopped soon", async () => {
   using place = createCliEnvironment();
@@ -77,7 +77,7 @@ test("a serve command that waits for its database can be stopped soon", async ()
   // Because of the signal, or because the database did not respond in time.
   expect([1, 130]).toContain(code!);
   expect(err).toContain(`"msg":"SIGTERM: ending as soon as the server is up"}\n`);
-}, 30_000);
+}, 60_000);
 
 test("demo calls every webhook, and cleans up", async () => {
   using place = createCliEnvironment();
@@ -94,4 +94,4 @@ test("demo calls every webhook, and cleans up", async () => {
   expect((await going.ended()).code).toBe(0);
   expect(readdirSync(place.folder).filter((name) => name.startsWith("svc-demo"))).toEqual([]);
   expect(readdirSync(place.data_dir)).toEqual([]);
-}, 30_000);
+}, 60_000);

@@ -32,7 +32,7 @@ test("user create asks for missing values, and hides the password", async () => 
   expect((await create("ann")).err).toStartWith('error: <email>: "ann" is not an e-mail address');
   const twice = await create("bob@example.org", "--email", "bob@example.com");
   expect(twice).toMatchObject({ code: 2, err: expect.stringContaining("the e-mail is given twice") });
-}, 30_000);
+}, 60_000);
 
 test("variable set asks for the value; Ctrl-C at a question exits with 130 and changes nothing", async () => {
   await using place = await createServedEnvironment();
@@ -51,7 +51,7 @@ test("variable set asks for the value; Ctrl-C at a question exits with 130 and c
   const { code, shown } = await left.ended();
   expect({ code, stack: /^\s+at /m.test(shown) }).toEqual({ code: 130, stack: false });
   expect((await place.svc(["variable", "get", "u/ann/region"])).out).toBe("eu-1\n");
-}, 30_000);
+}, 60_000);
 
 test.each<{ words: string[]; head: string[]; row: string[] }>([
   {
@@ -83,7 +83,7 @@ test.each<{ words: string[]; head: string[]; row: string[] }>([
     expect(rows).toContainEqual(row);
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   },
-  30_000,
+  60_000,
 );
 
 test("a job's log begins with its id and sandbox on a terminal; a pipe gets the log alone", async () => {
@@ -100,7 +100,7 @@ test("a job's log begins with its id and sandbox on a terminal; a pipe gets the 
   const text = shown.replaceAll(/\s+/g, " ");
   expect(text).toMatch(new RegExp(`^job=${id} tag=\\S+ worker=\\S+ hostname=\\S+ isolation=.+ a word $`));
   expect((await place.svc(["job", "logs", id!])).out).toBe("a word\n");
-}, 30_000);
+}, 60_000);
 
 /**
  * Clears the screen, renames the window, fills the clipboard, hides a link; also as C1 bytes; and reverses

@@ -131,7 +131,7 @@ test("a flow with comments is pushed, changed on the server, and pulled: the com
     "",
   );
   expect((await readFiles(place.folder))[name]).toBe(pulled);
-}, 30_000);
+}, 60_000);
 
 test("quotes are used if the new value needs them, or if the old one had them", () => {
   const text = '# By hand\nsummary: one\nvalue:\n  zip: "0"\n';

@@ -44,4 +44,4 @@ test("pushing a script's file keeps its settings, except for given options", asy
     ...SETTINGS,
     ...other,
   });
-}, 30_000);
+}, 60_000);

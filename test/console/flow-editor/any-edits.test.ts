@@ -110,4 +110,4 @@ test("after any edits the flow is valid, nothing is lost, and undo restores it",
     }),
     { numRuns: 300 },
   );
-}, 30_000);
+}, 60_000);

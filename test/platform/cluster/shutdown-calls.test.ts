@@ -31,7 +31,7 @@ test("a call whose job outlasts the drain returns the id of the job, which conti
   expect(text).toContain(`/api/w/acme/jobs_u/completed/get_result_maybe/${job.id}`);
   expect(headers.get("svc-job-id")).toBe(job.id);
   expect(headers.get("connection")).toBe("close");
-}, 30_000);
+}, 60_000);
 
 const TELLING = `export async function* main(desk: string) {
   console.log("the newest line");
@@ -62,7 +62,7 @@ test("a stream whose job outlasts the drain ends with the newest state, and is n
   expect(own).toContain('"new_result_stream":"a piece"');
   expect(others).toContain("the newest line");
   for (const text of [own, others]) expect(text).toEndWith(": the server stops\n\n");
-}, 30_000);
+}, 60_000);
 
 test("no accepted call is cut off by a normal stop", async () => {
   const server = await startTestServer({ workers: 4 });
@@ -133,7 +133,7 @@ describe("a caller who disconnects", () => {
     };
     await until(async () => ((await counted()).gone === "2" ? true : undefined), "the count");
     expect(await counted()).toEqual({ gone: "2", failed: undefined });
-  }, 30_000);
+  }, 60_000);
 });
 
 describe.skipIf(!process.env.DATABASE_URL)("two servers behind a balancer", () => {

@@ -134,7 +134,7 @@ describe("https", () => {
     }, "the alert");
     expect(alert.message).toContain("the one before stays");
     expect(await shown()).toBe(second);
-  }, 40_000);
+  }, 60_000);
 
   test("keeps the previous certificate if the new one cannot be used to listen", async () => {
     const first = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };

@@ -178,7 +178,7 @@ test("a clock that is set forward delays a task no longer than the longest timer
   const began = performance.now();
   while (runs < 2 && performance.now() - began < MAX_TIMER_MS + 5_000) await Bun.sleep(10);
   expect(runs).toBe(2);
-}, 30_000);
+}, 60_000);
 
 test("a pass runs soon after the clock is set back", async () => {
   let runs = 0;
@@ -190,7 +190,7 @@ test("a pass runs soon after the clock is set back", async () => {
   const began = performance.now();
   while (runs < 2 && performance.now() - began < MAX_TIMER_MS + 5_000) await Bun.sleep(10);
   expect(runs).toBe(2);
-}, 30_000);
+}, 60_000);
 
 test("a leader task runs only on the leading server, where every wake-up arrives", async () => {
   let leads = false;

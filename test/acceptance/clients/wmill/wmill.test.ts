@@ -125,7 +125,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
       await wmill.ok(local, command);
       expect(await get(path)).toMatchObject(seen);
     },
-    30_000,
+    60_000,
   );
 
   test("an unchanged script can be deployed again if it names its parent", async () => {
@@ -148,7 +148,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     async (noun, named) => {
       expect(await wmill.ok(local, [noun])).toContain(named);
     },
-    30_000,
+    60_000,
   );
 
   test("runs scripts and flows, and shows their results", async () => {

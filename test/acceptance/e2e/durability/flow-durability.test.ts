@@ -143,7 +143,7 @@ test("after kill -9 at random moments, each flow completes correctly and no comp
       async () => ((await processesOf(place.data_dir)).length === 0 ? true : undefined),
       "the children's end",
       // A process that was not yet reported to the watchdog ends by itself after five seconds.
-      20_000,
+      60_000,
     );
     // Jobs that are recorded as completed now will not run again.
     const runs = runsOf();

@@ -70,7 +70,7 @@ test("after kill -9 while receivers fail, are slow or down, every committed chan
       return left.length === 0 ? left : undefined;
     },
     "all events",
-    40_000,
+    60_000,
   );
   expect(missing).toEqual([]);
   // Events of committed changes are sent even if the call was not answered; those of others are not.

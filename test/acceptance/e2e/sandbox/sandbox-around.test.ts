@@ -254,7 +254,7 @@ if (support.landlock === 0) {
         expect(await until(gone, "the process to end", 15_000)).toBe(true);
         expect(await processesOf(mark)).toEqual([]);
       },
-      30_000,
+      60_000,
     );
   });
 

@@ -177,7 +177,7 @@ describe.each(found)("a server of $name", (variant) => {
       expect([begins_with, proxies]).toEqual(["", expect.not.stringContaining(PASSWORD)]);
       expect(proxies).toContain("127.0.0.1:9");
     },
-    30_000,
+    60_000,
   );
 
   test.each(LANGUAGES)(
@@ -186,7 +186,7 @@ describe.each(found)("a server of $name", (variant) => {
       expect((await probe(language)).begins_with).toBe("");
       expect((await probe(language)).begins_with).toBe("");
     },
-    30_000,
+    60_000,
   );
 
   test.if(!isOff).each(LANGUAGES)(

@@ -30,7 +30,7 @@ if (process.platform !== "linux") {
     server = await place.serve({ env });
     scripts = clientOf(server, await setUp(server));
     await scripts.deploy("fine", "export const main = () => process.pid");
-  }, 30_000);
+  }, 60_000);
   afterAll(() => place.remove());
   // The server is up, and both of its slots are free.
   afterEach(async () => {
@@ -58,12 +58,12 @@ if (process.platform !== "linux") {
       expect(error?.message).toBe(
         `the job used ${error?.memory_mb} MB of memory, more than the 300 MB allowed, and was stopped`,
       );
-    }, 30_000);
+    }, 60_000);
 
     test("includes processes started by the job", async () => {
       const code = "head -c 700m /dev/zero | tail -c 700m > /dev/null; sleep 1; echo done";
       expect(await errorOf(`(${code})`, { language: "bash" })).toMatchObject({ name: "OutOfMemory" });
-    }, 30_000);
+    }, 60_000);
 
     test("is limited by the script's own limit", async () => {
       const name = `limit_${scripts.count()}`;
@@ -71,7 +71,7 @@ if (process.platform !== "linux") {
       expect(await scripts.run<number>(name)).toBe(45);
       const small = await errorOf(hoard(450), { memory_mb: 128 });
       expect(small).toMatchObject({ name: "OutOfMemory", limit_mb: 128 });
-    }, 30_000);
+    }, 60_000);
 
     test("left over from an earlier job does not count for the next one", async () => {
       const code = `const kept = [];
@@ -80,7 +80,7 @@ if (process.platform !== "linux") {
       const first = await scripts.run<number>("keeps");
       await until(async () => ((await isGone(first)) ? true : undefined), "the full process to be ended");
       expect(await scripts.run<number>("keeps")).not.toBe(first);
-    }, 30_000);
+    }, 60_000);
   });
 
   test("too many processes end the job and are all killed", async () => {
@@ -92,7 +92,7 @@ if (process.platform !== "linux") {
       }`;
     expect(await errorOf(code)).toMatchObject({ name: "TooManyProcesses" });
     expect(await processesOf(mark)).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 
   test("processes that keep starting processes are killed too", async () => {
     const mark = `31.${Math.floor(Math.random() * 1e9)}`;
@@ -101,7 +101,7 @@ if (process.platform !== "linux") {
       f 7`;
     expect(await errorOf(code, { language: "bash" })).toMatchObject({ name: "TooManyProcesses" });
     expect(await processesOf(mark)).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 
   test("open files are limited per process, and do not count for the next job", async () => {
     const code = `import { openSync } from "node:fs";
@@ -115,7 +115,7 @@ if (process.platform !== "linux") {
       const { code: why, count } = await scripts.run<{ code: string; count: number }>("opens");
       expect([why, count > 3_000 && count < 4_097]).toEqual(["EMFILE", true]);
     }
-  }, 30_000);
+  }, 60_000);
 
   describe("the disk", () => {
     test("stores no file larger than the limit", async () => {
@@ -130,7 +130,7 @@ if (process.platform !== "linux") {
       const name = `limit_${scripts.count()}`;
       await scripts.deploy(name, code, { isolation: "fresh" });
       expect(await scripts.run<string | number>(name)).toBe("EFBIG");
-    }, 30_000);
+    }, 60_000);
 
     test("stores no more than the limit in a job's folder, which is deleted with the job", async () => {
       const code = `import { writeFileSync } from "node:fs";
@@ -142,7 +142,7 @@ if (process.platform !== "linux") {
       const children = join(place.data_dir, "runner/children");
       const left = readdirSync(children, { recursive: true }).filter((name) => String(name).includes("file"));
       expect(left).toEqual([]);
-    }, 30_000);
+    }, 60_000);
   });
 
   test("counts a flow's shared folder for the running step", async () => {
@@ -157,7 +157,7 @@ if (process.platform !== "linux") {
     expect(JSON.parse(text).error).toMatchObject({ name: "DiskQuotaExceeded" });
     const files = () => readdirSync(join(place.data_dir, "runner/shared"), { recursive: true });
     await until(() => (files().some((name) => String(name).includes("file")) ? undefined : true), "it to go");
-  }, 30_000);
+  }, 60_000);
 
   test("processor time beyond the limit ends the job", async () => {
     const error = await errorOf("export const main = () => { for (;;); }");
@@ -165,7 +165,7 @@ if (process.platform !== "linux") {
       name: "CpuTimeExceeded",
       message: expect.stringContaining("more than the 6 s"),
     });
-  }, 30_000);
+  }, 60_000);
 
   test("processor time of a shell script's processes counts, also of orphans", async () => {
     const work = (rounds: number) => `for ((i = 0; i < ${rounds}; i++)); do :; done`;
@@ -188,7 +188,7 @@ if (process.platform !== "linux") {
       () => (readdirSync(join(folder, "../..")).includes(folder.split("/").at(-2)!) ? undefined : true),
       "its end",
     );
-  }, 30_000);
+  }, 60_000);
 }
 
 async function isGone(pid: number): Promise<boolean> {

@@ -61,7 +61,7 @@ describe.if(process.platform === "linux" && support.seccomp)("a kernel without L
       const key = variant.isRoot ? "EACCES" : "got";
       expect(found).toMatchObject({ key, socket: "refused", signal: "EPERM", limited: true });
     },
-    30_000,
+    60_000,
   );
 
   test("runs no job if the sandbox is required but unavailable, with the reason", async () => {
@@ -76,7 +76,7 @@ describe.if(process.platform === "linux" && support.seccomp)("a kernel without L
     expect(await doctor(place, { SVC_SANDBOX: "required" })).toMatchObject({
       state: support.landlock > 0 ? "ok" : "fail",
     });
-  }, 30_000);
+  }, 60_000);
 });
 
 test.if(support.landlock > 0)(
@@ -89,7 +89,7 @@ test.if(support.landlock > 0)(
       says: expect.stringContaining(`Landlock ${support.landlock}`),
     });
   },
-  30_000,
+  60_000,
 );
 
 test("without the sandbox a script can do what the server's user can", async () => {
@@ -105,7 +105,7 @@ test("without the sandbox a script can do what the server's user can", async () 
     state: "warn",
     says: expect.stringContaining("off"),
   });
-}, 30_000);
+}, 60_000);
 
 const bwrap = Bun.which("bwrap");
 const works =
@@ -127,7 +127,7 @@ test.if(works)(
       runtime: "42\n",
     });
   },
-  30_000,
+  60_000,
 );
 
 test.if(works)(
@@ -156,7 +156,7 @@ test.if(works)(
     await until(async () => (await processesOf(mark)).length === 0 || undefined, "its end", 10_000);
     expect(await scripts.run<number>("counts")).toBe(2);
   },
-  30_000,
+  60_000,
 );
 
 test("a missing bubblewrap is reported", async () => {
@@ -165,7 +165,7 @@ test("a missing bubblewrap is reported", async () => {
     name: "SandboxUnavailable",
     message: expect.stringContaining("bubblewrap (bwrap) is not installed"),
   });
-}, 30_000);
+}, 60_000);
 
 test("a folder that contains the data directory cannot be given to scripts", async () => {
   const place = createInstallation({ has_own_executable: true });
@@ -179,4 +179,4 @@ test("a folder that contains the data directory cannot be given to scripts", asy
     ]);
     expect(code).not.toBe(0);
   }
-}, 30_000);
+}, 60_000);

@@ -60,7 +60,7 @@ test.if(support.landlock > 0 && process.geteuid?.() === 0 && Bun.which("setpriv"
       powers: true,
     });
   },
-  30_000,
+  60_000,
 );
 
 test.if(support.landlock >= 4)(
@@ -93,7 +93,7 @@ test.if(support.landlock >= 4)(
       await Promise.all([open!.stop(true), closed!.stop(true)]);
     }
   },
-  30_000,
+  60_000,
 );
 
 test("invalid ports are rejected at startup", async () => {
@@ -101,7 +101,7 @@ test("invalid ports are rejected at startup", async () => {
     const { code, err } = await place().svc(["serve", "--port", "0"], { env: { SVC_SANDBOX_PORTS: ports } });
     expect([code === 0, err]).toEqual([false, expect.stringContaining("must be port numbers")]);
   }
-}, 30_000);
+}, 60_000);
 
 test("svc script push sets isolation and memory, and keeps both", async () => {
   const here = place();

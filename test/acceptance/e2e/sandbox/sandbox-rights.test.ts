@@ -122,7 +122,7 @@ describe.each(found)("a server of $name", (variant) => {
       await started.scripts.deploy("set_id", SET_ID);
       expect(await started.scripts.run<object>("set_id")).toEqual({ bits: [], got: [] });
     },
-    30_000,
+    60_000,
   );
 
   test("keeps or restores its files' modes when a script changes them", async () => {
@@ -203,5 +203,5 @@ test.if(isRoot && Bun.which("setpriv") !== null)(
       place.remove();
     }
   },
-  30_000,
+  60_000,
 );

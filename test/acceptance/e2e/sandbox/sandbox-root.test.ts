@@ -102,7 +102,7 @@ describe.each(EVERY_WALL)("a server of $name", ({ name }) => {
     expect(first.uid).not.toBe(second.uid);
     expect(statSync(first.home).uid).toBe(first.uid);
     expect((statSync(data).mode & 0o7777).toString(8)).toBe("710");
-  }, 30_000);
+  }, 60_000);
 
   test("runs jobs of a flow that share a folder as the same user, in every language", async () => {
     const step = (id: string, language: string, content: string) => ({
@@ -132,7 +132,7 @@ describe.each(EVERY_WALL)("a server of $name", ({ name }) => {
     ];
     expect([one[0], other[0]]).toEqual([one[1], other[1]]);
     expect(one[0]).not.toBe(other[0]);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe.if(EVERY_WALL.length > 0)("a server running as root", () => {
@@ -215,7 +215,7 @@ def main():
     );
     const isFree = async () => ((await scripts.run<any>("waits", { ms: 1 })) === 300_001 ? true : undefined);
     expect(await until(isFree, "the id to be free")).toBe(true);
-  }, 30_000);
+  }, 60_000);
 
   test("reports at startup how it handles running as root, and so does the doctor", async () => {
     const says = async (place: Installation, env: Record<string, string>, about = "sandbox") => {
@@ -277,5 +277,5 @@ def main():
     expect(found.capabilities[0]).toBe("0000000000000002");
     expect(found.reads).toEqual(Array(5).fill("EACCES"));
     expect(found.lists).toEqual(["EACCES", "EACCES", "EACCES", "got"]);
-  }, 30_000);
+  }, 60_000);
 });

@@ -39,7 +39,7 @@ test("a schedule is created, changed and deleted", async () => {
   expect((await schedule("enable", path)).code).toBe(0);
   expect((await schedule("delete", path)).code).toBe(0);
   expect((await schedule("list")).out).toBe("");
-}, 30_000);
+}, 60_000);
 
 test("arguments are given as name=value, and checked against the script", async () => {
   const code = "export const main = (id: string, full = false) => [id, full]";
@@ -72,7 +72,7 @@ test("a paused schedule shows until when, and the times after that", async () =>
   expect(first).toStartWith("  Saturday, 2 March 2999, 09:00:00 CET (in ");
   expect((await schedule("list")).out).toMatch(/u\/admin\/report\tin \d+y\t\n$/);
   expect((await schedule("delete", path)).code).toBe(0);
-}, 30_000);
+}, 60_000);
 
 test.each([
   ["a rule without quotes", ["create", "u/admin/x", "0 9"], 2, "put it in quotes"],
@@ -102,4 +102,4 @@ test("help fits a terminal of 80 columns, and shows how", async () => {
     expect(out).toContain("$ svc schedule");
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   }
-}, 30_000);
+}, 60_000);

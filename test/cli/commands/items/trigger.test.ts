@@ -133,7 +133,7 @@ test.each([
     const refused = await trigger(...args);
     expect([refused.code, refused.err]).toEqual([code, expect.stringContaining(says)]);
   },
-  30_000,
+  60_000,
 );
 
 test("help fits a terminal of 80 columns, and shows how", async () => {
@@ -142,4 +142,4 @@ test("help fits a terminal of 80 columns, and shows how", async () => {
     expect(out).toContain("$ svc trigger");
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   }
-}, 30_000);
+}, 60_000);

@@ -58,7 +58,7 @@ test("an endpoint is created, receives events, is disabled and deleted", async (
   expect((await webhook("list")).out).toBe(`${id}\t${url}\tall\toff\n`);
   expect((await webhook("delete", id)).code).toBe(0);
   expect((await webhook("list")).out).toBe("");
-}, 30_000);
+}, 60_000);
 
 test("changes made while no server runs are delivered by the next one, in order", async () => {
   using alone = createCliEnvironment();
@@ -85,7 +85,7 @@ test("changes made while no server runs are delivered by the next one, in order"
   await using _next = await startTestServer(options);
   await until(async () => told.length >= names.length || undefined, "the events");
   expect(told).toEqual(names);
-}, 30_000);
+}, 60_000);
 
 test.each([
   [
@@ -110,4 +110,4 @@ test("help fits a terminal of 80 columns, and shows how", async () => {
     expect(out).toContain("$ svc webhook");
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   }
-}, 30_000);
+}, 60_000);

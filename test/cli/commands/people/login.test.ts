@@ -149,7 +149,7 @@ test("on a terminal it asks, and hides the password", async () => {
   await session.sees("logged in to");
   const { code, shown } = await session.ended();
   expect([code, shown.includes("ann-password")]).toEqual([0, false]);
-}, 30_000);
+}, 60_000);
 
 test("users are listed, shown, changed, renamed and deleted", async () => {
   await using place = await createServedEnvironment();
@@ -220,4 +220,4 @@ test("on a terminal deletions ask for confirmation", async () => {
     await session.sees(seen);
     expect((await session.ended()).code).toBe(code);
   }
-}, 30_000);
+}, 60_000);

@@ -116,7 +116,7 @@ test("usage errors exit with 2 and change nothing", async () => {
     expect({ args, ...ended[index] }).toEqual({ args, code: 2, out: "", err: formatError(error, hint) });
   }
   expect(readdirSync(place.data_dir)).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 test("with --json the error is one JSON value on stderr", async () => {
   using place = createCliEnvironment();
@@ -141,4 +141,4 @@ test("with --json the error is one JSON value on stderr", async () => {
       error: { error },
     });
   }
-}, 30_000);
+}, 60_000);

@@ -114,7 +114,7 @@ test("an invited user sees the invite, and accepts or declines", async () => {
     const ended = await place.svc(["workspace", ...args.split(" "), ...asGuest]);
     expect({ args, ...ended }).toEqual({ args, out, err, code } as never);
   }
-}, 30_000);
+}, 60_000);
 
 test("the audit log is exported as filtered JSON lines, including rows of deleted workspaces", async () => {
   using place = createCliEnvironment();
@@ -140,7 +140,7 @@ test("the audit log is exported as filtered JSON lines, including rows of delete
     "deleted/acme workspaces.set_environment_variable",
     "global workspaces.delete",
   ]);
-}, 30_000);
+}, 60_000);
 
 test("deleting asks on a terminal, and does nothing without confirmation; tables fit the terminal", async () => {
   using place = createCliEnvironment();
@@ -162,7 +162,7 @@ test("deleting asks on a terminal, and does nothing without confirmation; tables
   accepted.types(`acme${ENTER}`);
   await accepted.sees("deleted workspace acme");
   expect((await accepted.ended()).code).toBe(0);
-}, 30_000);
+}, 60_000);
 
 test("every command of both nouns shows an example", async () => {
   using place = createCliEnvironment();

@@ -106,7 +106,7 @@ describe("with a server", () => {
         err: "",
       });
     },
-    30_000,
+    60_000,
   );
 
   test("a failed flow fails the command", async () => {
@@ -139,7 +139,7 @@ describe("without a server", () => {
       const pushed = await place.svc(["flow", "push", `${name}.json`, `u/admin/${name}`]);
       if (pushed.code !== 0) throw new Error(pushed.err);
     }
-  }, 30_000);
+  }, 60_000);
   afterAll(() => place[Symbol.dispose]());
 
   test("a command runs all of a flow, however few slots it has", async () => {
@@ -147,7 +147,7 @@ describe("without a server", () => {
     expect({ code, out: JSON.parse(out) }).toEqual({ code: 0, out: RESULT });
     const { out: all } = await place.svc(["run", "u/admin/many"], { env: { SVC_WORKERS: "2" } });
     expect(JSON.parse(all)).toHaveLength(12);
-  }, 30_000);
+  }, 60_000);
 
   // A server in the test's process would end these sessions, which it treats as leftover processes.
 
@@ -159,7 +159,7 @@ describe("without a server", () => {
     expect(tree).toContain("├─ ✓ first  bun script  T\n");
     expect(tree).toContain("├─ ✓ each  All of them (for each of [1, 2, 3], in parallel)  3 of 3, T\n");
     expect(tree).toContain("└─ ✓ way  one branch  T\n   └─ ✓ small  bun script  T\n");
-  }, 30_000);
+  }, 60_000);
 
   test("running steps are shown, and Ctrl-C cancels the flow", async () => {
     using person = startSession(place, ["flow", "run", "u/admin/slow"]);
@@ -170,5 +170,5 @@ describe("without a server", () => {
     const id = /svc job show (\S+)/.exec(shown)![1]!;
     const { out } = await place.svc(["job", "get", id, "--json"]);
     expect(JSON.parse(out)).toMatchObject({ type: "CompletedJob", canceled: true });
-  }, 30_000);
+  }, 60_000);
 });

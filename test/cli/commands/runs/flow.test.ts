@@ -98,7 +98,7 @@ describe("pushing", () => {
     expect([path, version > Number(first.out)]).toEqual(["u/admin/order", true]);
     const history = (await server.operator("GET", "/w/acme/flows/history/p/u/admin/order")).json();
     expect(history.map((row: any) => row.deployment_msg)).toEqual([null, "first"]);
-  }, 30_000);
+  }, 60_000);
 
   test("takes the path from the file or the folder if none is given", async () => {
     await writeOrder("f/shop/nightly.flow");
@@ -114,7 +114,7 @@ describe("pushing", () => {
     ]);
     expect((await stored("f/shop/nightly")).summary).toBe("Handles orders");
     expect((await stored("u/admin/told")).value).toEqual({ modules: [] });
-  }, 30_000);
+  }, 60_000);
 
   test("says which reference finds no step, and stores the flow", async () => {
     const input_transforms = { x: { type: "javascript", expr: "results.zzz" } };
@@ -174,14 +174,14 @@ describe("pushing", () => {
       ]);
     }
     expect((await server.operator("GET", "/w/acme/flows/list?path_start=u/a/")).json()).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 
   test("reports rejections by the server", async () => {
     await place.file("wrong.yaml", "summary: ''\nvalue: { modules: 1 }");
     const { code, out, err } = await flow("push", "wrong.yaml", "u/admin/wrong");
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toContain("modules");
-  }, 30_000);
+  }, 60_000);
 
   test("without a server waits for its own locks, and reports why there are none", async () => {
     const alone = createCliEnvironment();
@@ -240,7 +240,7 @@ describe("a deployed flow", () => {
         "svc script list --workspace acme and svc flow list show what there is",
       ),
     });
-  }, 30_000);
+  }, 60_000);
 
   test("is drawn as a tree", async () => {
     const { out, err } = await flow("graph", "f/shop/shown");
@@ -263,7 +263,7 @@ describe("a deployed flow", () => {
     expect(steps[1].inner).toEqual([
       { text: "ship  script f/shop/ship, then waits for approval", inner: [] },
     ]);
-  }, 30_000);
+  }, 60_000);
 
   test("is drawn as a Mermaid flowchart", async () => {
     const { out } = await flow("graph", "f/shop/shown", "--mermaid");
@@ -291,5 +291,5 @@ describe("a deployed flow", () => {
   n9["failure: bash script"]
   n0 -->|"on failure"| n9
 `);
-  }, 30_000);
+  }, 60_000);
 });

@@ -42,7 +42,7 @@ test("a broken connection is resumed, and one that fails for a while is retried"
   road.cut();
   await go(place, 3);
   expect(await following.ended()).toEqual({ code: 0, out: "step 1\nstep 2\nstep 3\n", err: "" });
-}, 30_000);
+}, 60_000);
 
 test("continues from its offsets after the server's timeout event", async () => {
   using place = createCliEnvironment();
@@ -60,7 +60,7 @@ test("continues from its offsets after the server's timeout event", async () => 
   }
   expect(await running.ended()).toEqual({ code: 0, out: "<1><2><3>", err: "step 1\nstep 2\nstep 3\n" });
   expect(impatient.timeouts()).toBeGreaterThan(2);
-}, 30_000);
+}, 60_000);
 
 test("a job that loses its worker is followed again, and the exit code shows its outcome", async () => {
   using place = createCliEnvironment();
@@ -97,7 +97,7 @@ test("Ctrl-C stops following, not the job", async () => {
   expect((await server.operator("GET", `/w/local/jobs_u/get/${id}`)).json().running).toBe(true);
   await go(place, 1);
   expect((await place.svc(["job", "result", id, "--wait"])).out).toBe('"<1>"\n');
-}, 30_000);
+}, 60_000);
 
 /** A proxy to a port that can be interrupted and closed. */
 async function openRoad(to: number) {

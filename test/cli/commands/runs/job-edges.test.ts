@@ -24,7 +24,7 @@ test("list finds canceled jobs among more failed ones than fit in a page of the 
   expect(out.split("\t").slice(0, 2)).toEqual([canceled, "canceled"]);
   const last = await place.svc(["job", "list", "--status", "failure", "--limit", "1200", "--page", "2"]);
   expect(last.out.split("\t").slice(0, 2)).toEqual([failed!.id, "failure"]);
-}, 30_000);
+}, 60_000);
 
 test("without a server, commands do not wait forever; jobs left by a killed server are canceled by force", async () => {
   using place = createCliEnvironment();
@@ -66,7 +66,7 @@ test("get truncates values that would fill the screen, and says how to see them 
   expect(out).toContain(`\n  … all 57 lines: svc job show ${id} --json\n`);
   expect(out).toEndWith(`\n  … all 57 lines: svc job result ${id}\n`);
   expect(JSON.parse((await place.svc(["job", "result", id])).out)).toEqual({ hello: long });
-}, 30_000);
+}, 60_000);
 
 test("on a terminal: a table of 80 columns with whole ids, and states in colour", async () => {
   using place = createCliEnvironment();
@@ -88,4 +88,4 @@ test("on a terminal: a table of 80 columns with whole ids, and states in colour"
   const id = lines[1]!.slice(0, 36);
   using telling = startSession(place, ["job", "get", id]);
   expect((await telling.ended()).raw).toContain("\x1b[31mTypeError: no tea\x1b[39m");
-}, 30_000);
+}, 60_000);

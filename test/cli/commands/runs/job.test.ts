@@ -108,7 +108,7 @@ describe("in a workspace with jobs of every kind", () => {
     expect(json).toEqual([
       expect.objectContaining({ id: ids.slow, created_at: expect.stringMatching(new RegExp(`^${ISO}$`)) }),
     ]);
-  }, 30_000);
+  }, 60_000);
 
   test("get shows everything about a job", async () => {
     const [good, bad, canceled, scheduled, slow, json] = await Promise.all([
@@ -152,7 +152,7 @@ describe("in a workspace with jobs of every kind", () => {
       logs: expect.stringMatching(/^job=.*\n\nso far\n$/s),
       job_kind: "script",
     });
-  }, 30_000);
+  }, 60_000);
 
   test("result and logs of jobs in every state", async () => {
     const at = ["--workspace", "acme"];
@@ -188,7 +188,7 @@ describe("in a workspace with jobs of every kind", () => {
       id: ids.good,
       logs: expect.stringMatching(/^job=.*\n\ngreeting\n$/s),
     });
-  }, 30_000);
+  }, 60_000);
 
   test("unknown names are reported with a hint where to find them", async () => {
     const outsider = (await server.user("outsider")).token;
@@ -211,7 +211,7 @@ describe("in a workspace with jobs of every kind", () => {
     expect(JSON.parse(both.err)).toEqual({ error: { name: "NotFound", message: error, hint } });
     expect(foreign).toMatchObject({ code: 3, out: "" });
     expect(foreign.err).toContain("error: not a member of workspace acme\n");
-  }, 30_000);
+  }, 60_000);
 });
 
 /** Runs the commands on jobs and expects the same output, however the service is reached. */

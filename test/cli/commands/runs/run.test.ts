@@ -95,7 +95,7 @@ describe("with a server", () => {
     expect(job).toMatchObject({ success: true, result: 42, tag: "heavy", script_path: "u/admin/sum" });
     const json = await place.svc([...args, "--async", "--json"]);
     expect(JSON.parse(json.out)).toEqual({ id: expect.stringMatching(UUID) });
-  }, 30_000);
+  }, 60_000);
 
   test("--at and --in schedule scripts and files; the id is printed at once", async () => {
     const at = "2033-04-05T06:07:08.000Z";
@@ -119,13 +119,13 @@ describe("with a server", () => {
     expect(local.err).toMatch(/^runs on Tuesday,? 5 April 2033, 06:07:00 GMT\+9 \(in \d+y\)\n$/);
     const day = await place.svc(["run", "u/admin/sum", ...data, "--at", "2033-04-05"], { env });
     expect((await record(day.out.trim())).scheduled_for).toBe("2033-04-04T15:00:00.000Z");
-  }, 30_000);
+  }, 60_000);
 
   test("--timeout stops the job", async () => {
     const { code, err } = await place.svc(["run", "slow.ts", "--timeout", "1"]);
     expect(code).toBe(1);
     expect(err).toContain("error: the job ran longer than its limit of 1 s");
-  }, 30_000);
+  }, 60_000);
 
   test("a second Ctrl-C exits at once, whatever the job does", async () => {
     // This proxy never answers the cancellation, which leaves time for a second Ctrl-C.
@@ -139,7 +139,7 @@ describe("with a server", () => {
     expect(await running.ended()).toMatchObject({ code: 130, out: "" });
     const [left] = (await server.operator("GET", "/w/acme/jobs/list?running=true")).json();
     await server.operator("POST", `/w/acme/jobs_u/queue/cancel/${left.id}`, {});
-  }, 30_000);
+  }, 60_000);
 });
 
 test("without a server it waits and streams; an asynchronous job is stored for a server, and it says so", async () => {
@@ -184,7 +184,7 @@ test("on a terminal: the log above a line with state and seconds; Ctrl-C prints 
   expect(raw.lastIndexOf("\x1b[?25h")).toBeGreaterThan(raw.lastIndexOf("\x1b[?25l"));
   // Each frame of the spinner is drawn over the one before.
   expect(shown.split("\n").filter((line) => line.includes("running")).length).toBeLessThan(5);
-}, 30_000);
+}, 60_000);
 
 test("on a terminal --no-log shows only the last line; other output has no escape codes", async () => {
   using place = createCliEnvironment();
@@ -205,7 +205,7 @@ test("on a terminal --no-log shows only the last line; other output has no escap
   expect(files[0]).toContain("error: RangeError: no more\n");
   expect(files[1]).toBe("3\n");
   expect(files.join("")).not.toContain("\x1b");
-}, 30_000);
+}, 60_000);
 
 test("on a terminal the spinner does not disturb a stream", async () => {
   using place = createCliEnvironment();
@@ -217,7 +217,7 @@ test("on a terminal the spinner does not disturb a stream", async () => {
   await session.sees("running 0 s");
   await session.sees("one two three\r\n");
   expect((await session.ended()).code).toBe(0);
-}, 30_000);
+}, 60_000);
 
 /** Forwards everything except cancellations of jobs, which get no response. */
 function deafProxy(to: string) {

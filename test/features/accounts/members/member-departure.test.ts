@@ -54,7 +54,7 @@ test("runs of a disabled member are canceled, and none starts", async () => {
   for (const id of runs) await isCanceled(id);
   await until(async () => ((await unfinishedOf("dora")) === 0 ? true : undefined));
   expect((await ask("POST", "/w/acme/jobs/run/p/u/dora/busy", {})).status).toBe(401);
-}, 40_000);
+}, 60_000);
 
 test("a job marked as canceled does not start, although no server is left to complete it", async () => {
   const { ask } = await server.member("acme", "mia");
@@ -69,7 +69,7 @@ test("a job marked as canceled does not start, although no server is left to com
   });
   app.queue.wake();
   await isCanceled(later.text);
-}, 30_000);
+}, 60_000);
 
 test("items of a removed member go to the admins; runs, grants and workspace tokens end, and the name stays reserved", async () => {
   const { runs, ask } = await busyMember("dean");

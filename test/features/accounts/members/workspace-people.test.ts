@@ -12,7 +12,7 @@ beforeAll(async () => {
   server = await startTestServer();
   admin = (await server.workspace()).ask;
   dev = (await server.member("acme", "dev")).ask;
-}, 30_000);
+}, 60_000);
 afterAll(() => server.stop());
 
 const w = "/w/acme/workspaces";

@@ -91,7 +91,7 @@ test("routes and WebSocket triggers move with their targets, secrets and connect
   await until(() => said[4], "the answer to a message");
   expect(JSON.parse(said[4]!)).toEqual(["news", "kim_lee"]);
   await expectOk(ask("DELETE", "/w/acme/websocket_triggers/delete/u/kim_lee/feed"));
-}, 40_000);
+}, 60_000);
 
 test("a trigger of another user that runs a moved script reconnects and runs it at its new path", async () => {
   await using server = await startTestServer({ allowed_targets: "127.0.0.1" });
@@ -121,4 +121,4 @@ test("a trigger of another user that runs a moved script reconnects and runs it 
   await expectOk(root("POST", "/users/rename/kim@example.org", { new_username: "kim_lee" }));
   await until(() => (said.length === 2 ? true : undefined), "what is said first, anew");
   expect(said).toEqual(["hi", "hi"]);
-}, 40_000);
+}, 60_000);

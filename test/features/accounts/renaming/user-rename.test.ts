@@ -236,7 +236,7 @@ test("apps, schedules, favorites, saved inputs, folders, groups and settings fol
     deploy_ui: { include_path: ["u/zoe_lee/**", "f/**"] },
     chat_command_script: "u/zoe_lee/hello",
   });
-}, 30_000);
+}, 60_000);
 
 test("a job that runs during the renaming continues under the new name, also after a requeue", async () => {
   const { ask } = await server.member("acme", "pia");
@@ -269,4 +269,4 @@ test("a job that runs during the renaming continues under the new name, also aft
     email: "pia@example.org",
   });
   await expectOk(ask("POST", "/w/acme/jobs_u/queue/cancel_persistent/u/pia_lee/waits", { reason: "enough" }));
-}, 40_000);
+}, 60_000);

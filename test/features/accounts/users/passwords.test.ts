@@ -187,7 +187,7 @@ describe("changing one's password", () => {
     const held_pid = (await run).json();
     const again = await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/held", { gate });
     expect(again.json()).not.toBe(held_pid);
-  }, 30_000);
+  }, 60_000);
 
   test("is refused for restricted tokens", async () => {
     const { ask } = await server.user("rita", { super_admin: true });

@@ -224,7 +224,7 @@ test("a deleted account loses its tokens, invites and runs in all workspaces", a
     canceled_runs: "1",
     deleted_tokens: "2",
   });
-}, 40_000);
+}, 60_000);
 
 test("users can leave the instance; a restricted token cannot do so for them", async () => {
   const { ask } = await server.member("acme", "lea");

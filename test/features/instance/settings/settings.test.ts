@@ -284,5 +284,5 @@ test.if(process.env.DATABASE_URL !== undefined)(
     await other.stop();
     rmSync(data_dir, { recursive: true });
   },
-  30_000,
+  60_000,
 );

@@ -36,7 +36,7 @@ beforeAll(async () => {
   server = await startTestServer();
   admin = (await server.workspace()).ask;
   dev = (await server.member("acme", "dev")).ask;
-}, 30_000);
+}, 60_000);
 afterAll(() => server.stop());
 
 const path = "/w/acme/workspaces/encryption_key";
@@ -161,7 +161,7 @@ test("webhook secrets and encrypted arguments are re-encrypted with a new key, a
     given: JSON.parse(saved!.args).given,
   });
   expect(again.json()).toBe("1 4");
-}, 30_000);
+}, 60_000);
 
 test("skip_reencrypt leaves secrets unchanged: they were encrypted with that key elsewhere", async () => {
   await expectOk(admin("POST", "/w/acme/variables/create", secret("kept")));
@@ -229,7 +229,7 @@ test("secrets encrypted and read during a rotation can be decrypted before and a
   // The previous key, cached by this process, must not be able to decrypt it.
   invalidateKey(app, "acme");
   expect(await read("late")).toBe("value of late");
-}, 30_000);
+}, 60_000);
 
 test("two concurrent rotations leave one key, which decrypts everything", async () => {
   const keys = [keyNumber(31), keyNumber(32), keyNumber(33)];

@@ -10,7 +10,7 @@ beforeAll(async () => {
   admin = (await server.workspace()).ask;
   const secret = { path: "u/admin/one", value: "opens", is_secret: true, description: "" };
   await expectOk(admin("POST", "/w/acme/variables/create", secret));
-}, 30_000);
+}, 60_000);
 afterAll(() => server.stop());
 
 const exchange = (n: number, skip_reencrypt = false) =>

@@ -22,4 +22,4 @@ test("a view on the tables prevents neither a change of id nor a deletion", asyn
   expect(await counts()).toEqual([["umbra", 1]]);
   await expectOk(server.operator("DELETE", "/workspaces/delete/umbra"));
   expect(await counts()).toEqual([]);
-}, 30_000);
+}, 60_000);

@@ -101,7 +101,7 @@ describe("an archived workspace", () => {
       "workspaces.unarchive",
       "workspaces.archive",
     ]);
-  }, 30_000);
+  }, 60_000);
 });
 
 describe("a deleted workspace", () => {
@@ -143,7 +143,7 @@ describe("a deleted workspace", () => {
     expect(kept.length).toBeGreaterThan(5);
     const [told] = (await root("GET", "/audit/list?workspace=global&operation=workspaces.delete")).json();
     expect(told).toMatchObject({ resource: "gone", username: "root@example.org" });
-  }, 30_000);
+  }, 60_000);
 
   test("frees its id for a new one, which sees nothing of it", async () => {
     const first = await server.workspace("again");
@@ -223,7 +223,7 @@ describe("a changed id", () => {
     );
     expect((await next("GET", "/w/before/job_helpers/download_s3_file?file_key=a.txt")).status).toBe(404);
     expect((await next("GET", "/w/before/variables/list")).json()).toEqual([]);
-  }, 30_000);
+  }, 60_000);
 
   test.each([
     [{ new_id: "points-there" }, "there is a workspace with id points-there already"],

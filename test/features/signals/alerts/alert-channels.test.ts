@@ -180,7 +180,7 @@ describe("the channels", () => {
     await awaitBackground(app());
     isUp = true;
     await later(60_000, async () => void (await until(() => hook.bodies.length === 2 || undefined)));
-  }, 30_000);
+  }, 60_000);
 });
 
 describe("test_critical_channels", () => {

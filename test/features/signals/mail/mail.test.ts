@@ -117,7 +117,7 @@ describe("test_smtp", () => {
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     expect((await trial(silent.port)).text).toContain("does not answer in time");
     silent.stop(true);
-  }, 40_000);
+  }, 60_000);
 
   test("connects to the address it has checked, and verifies the certificate of the name", async () => {
     const resolve = dnsResolver.resolve;

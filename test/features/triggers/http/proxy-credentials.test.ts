@@ -47,5 +47,5 @@ describe.each([
       const answer = await expectOk(ask("POST", `/w/acme/jobs/run_wait_result/p/u/admin/${language}`, {}));
       expect([language, answer.json()]).toEqual([language, expected]);
     }
-  }, 30_000);
+  }, 60_000);
 });

@@ -34,7 +34,7 @@ describe.concurrent("an error", () => {
     peer.send("again");
     await ran(path);
     await deleteTrigger(path);
-  }, 30_000);
+  }, 60_000);
 
   test.each([
     ["a port nobody listens on", "ws://127.0.0.1:9/", "127.0.0.1: the connection was refused"],
@@ -136,5 +136,5 @@ describe.concurrent("a connection to a peer", () => {
     const dead = await openWebsocket({ ...asked, url: `ws://127.0.0.1:${port}/`, onMessage: () => {} });
     expect(await dead.ended).toContain("no sign of life");
     silent.close();
-  }, 20_000);
+  }, 60_000);
 });

@@ -152,4 +152,4 @@ test("a group with more jobs than one transaction changes is pruned completely, 
   const blocked = await db.read.select({ id: jobs.id }).from(jobs).where(eq(jobs.concurrency_blocked, true));
   expect(blocked).toEqual([{ id: idOf(20_000) }]);
   expect((await by("GET", `/concurrency_groups/${idOf(1)}/key`)).json()).toBeNull();
-}, 30_000);
+}, 60_000);
