@@ -22,6 +22,14 @@ const POSTGRES_TIMINGS = join(import.meta.dir, "timings-postgres.json");
 const PROGRESS_INTERVAL_MS = 10_000;
 /** If more files fail, they have a common cause. */
 const MAX_FILES_AGAIN = 12;
+/** Characters of the line that names a failure while the others run. */
+const MAX_NAME = 200;
+/** Characters of a log that are printed if nothing else is known. */
+const MAX_LOG = 20_000;
+/** Whether the user has interrupted the run. */
+let isStopped = false;
+/** Flags of the first run only. */
+const NOT_AGAIN = /^--(parallel|isolate|reporter|update-timings)/;
 
 /**
  * Settings of the runtime. Tests run too short for the last optimization to pay. Memory is not touched in advance, and
@@ -33,14 +41,6 @@ const RUNTIME = {
   MIMALLOC_PURGE_DELAY: "10000",
   MIMALLOC_PURGE_HOLES: "0",
 };
-/** Characters of the line that names a failure while the others run. */
-const MAX_NAME = 200;
-/** Characters of a log that are printed if nothing else is known. */
-const MAX_LOG = 20_000;
-/** Whether the user has interrupted the run. */
-let isStopped = false;
-/** Flags of the first run only. */
-const NOT_AGAIN = /^--(parallel|isolate|reporter|update-timings)/;
 
 const isFlag = (argument: string) => argument.startsWith("-");
 const isFolder = (argument: string) =>
