@@ -144,7 +144,11 @@ test("a small file with huge contents is refused, and the server stays", async (
   await upload("t/grows.parquet", file);
   const before = process.memoryUsage.rss();
   const read = await ask("GET", `${h}/load_parquet_preview/t/grows.parquet`);
-  expect([read.status, read.text]).toEqual([400, expect.stringContaining("too much memory")]);
+  // On a busy machine the limit of time may be the first.
+  expect([read.status, read.text]).toEqual([
+    400,
+    expect.stringMatching(/too much memory|longer than the limit/),
+  ]);
   expect(process.memoryUsage.rss() - before).toBeLessThan(2_000_000_000);
   expect((await load("parquet_preview/t/numbers.parquet", "limit=1")).columns).toHaveLength(3);
 }, 60_000);
