@@ -156,7 +156,7 @@ export { createDatabase };
 export async function until<T>(
   look: () => Promise<T | undefined> | T | undefined,
   what = "the condition",
-  limit_ms = 20_000,
+  limit_ms = 50_000,
 ): Promise<Exclude<T, false>> {
   const end = Date.now() + limit_ms;
   for (;;) {

@@ -112,7 +112,7 @@ export async function visit(browser: Browser, url: string, options: VisitOptions
     ]);
   }
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(45_000);
   const wrongs: string[] = [];
   page.on("console", (message) => {
     if (message.type() === "error" || message.type() === "warning")

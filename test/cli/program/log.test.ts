@@ -7,7 +7,7 @@ import { until } from "../../support/harness.ts";
 import { type CliEnvironment, createCliEnvironment, start } from "../program.ts";
 import { startSession } from "../session.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const PASSWORD = "correct-horse-battery";
 

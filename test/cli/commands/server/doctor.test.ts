@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { type CliEnvironment, createCliEnvironment, start } from "../../program.ts";
 
 // Each check starts a process, and a busy machine starts few per second.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 interface Finding {
   check: string;

@@ -6,7 +6,7 @@ import { eventsOf } from "../../../support/event-stream.ts";
 import { deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
 // A health response is reused for all requests within a second.
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let root: Awaited<ReturnType<TestServer["user"]>>;
