@@ -5,7 +5,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { createTemporaryFolder, startTestServer, type TestServer } from "../support/harness.ts";
+import { createTemporaryFolder, startTestServer } from "../support/harness.ts";
 
 const MAIN = join(import.meta.dir, "../../cli/main.ts");
 /** The program's source, whose runtime takes flags. */
@@ -76,21 +76,15 @@ export function createCliEnvironment(): CliEnvironment {
   };
 }
 
-/** A place whose data directory has a server in this process. */
-export interface ServedEnvironment extends CliEnvironment, AsyncDisposable {
-  server: TestServer;
-}
-
 /**
  * Starts a server in this process for the commands of a test, which take a third of the time then: most commands give
  * the same output with and without one, as `ways.test.ts` shows.
  */
-export async function createServedEnvironment(): Promise<ServedEnvironment> {
+export async function createServedEnvironment(): Promise<CliEnvironment & AsyncDisposable> {
   const place = createCliEnvironment();
   const server = await startTestServer({ data_dir: place.data_dir });
   return {
     ...place,
-    server,
     async [Symbol.asyncDispose]() {
       await server.stop();
       place[Symbol.dispose]();

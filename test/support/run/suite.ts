@@ -22,6 +22,7 @@ const POSTGRES_TIMINGS = join(import.meta.dir, "timings-postgres.json");
 const PROGRESS_INTERVAL_MS = 10_000;
 /** If more files fail, they have a common cause. */
 const MAX_FILES_AGAIN = 12;
+
 /** Characters of the line that names a failure while the others run. */
 const MAX_NAME = 200;
 /** Characters of a log that are printed if nothing else is known. */
