@@ -25,6 +25,8 @@ export interface Load {
   once: boolean;
   /** Whether its code, or a package, may send requests through `node:http`. */
   requests: boolean;
+  /** Whether its code may use modules of Node or the streams of `process`, and thereby change or bypass them. */
+  modules: boolean;
   /** Program that runs each job, in place of a function of `file`. */
   program?: HostedProgram | undefined;
 }

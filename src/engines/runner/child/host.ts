@@ -4,7 +4,6 @@
  * input and emptied folder; this process's memory is unreadable to them; and it accepts no further job if it cannot
  * end all processes of the last one.
  */
-import { closeSync } from "node:fs";
 import type { Done, HostedProgram, Load, Run } from "../protocol.ts";
 import { replaceProcess } from "./become.ts";
 import { parseVerbatim } from "./exact.ts";
@@ -12,7 +11,7 @@ import { createMemoryFile } from "./memory-file.ts";
 import { makeOutputBlocking } from "./output.ts";
 import { readErrorFile, readResultFile } from "./result-file.ts";
 import { type Shell, startShell } from "./shell.ts";
-import { hideMemory, libc, reapOrphans, type Started, startProgram } from "./system.ts";
+import { hideMemory, libc, nodeFs, reapOrphans, type Started, startProgram } from "./system.ts";
 
 export interface Host {
   run(message: Run): Promise<Partial<Done>>;
@@ -103,7 +102,7 @@ function startWithInput(program: HostedProgram, environment: Record<string, stri
   try {
     return startProgram(program.path, program.argv, environment, [input, "inherit", "inherit"]);
   } finally {
-    closeSync(input);
+    nodeFs().closeSync(input);
   }
 }
 

@@ -1,6 +1,6 @@
 /** The job's printed output: written synchronously, with end marks where needed. */
-import { writeSync } from "node:fs";
-import { findUnreadPipe, libc } from "./system.ts";
+import { ptr } from "bun:ffi";
+import { files, findUnreadPipe, libc, nodeFs } from "./system.ts";
 
 const F_GETFL = 3;
 const F_SETFL = 4;
@@ -103,7 +103,9 @@ export function writeEndMarks(nonce: string, all: boolean): number {
 function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     try {
-      at += writeSync(fd, bytes, at);
+      const written = files ? Number(files.write(fd, ptr(bytes, at), bytes.length - at)) : -1;
+      // The second call names the error.
+      at += written < 0 ? nodeFs().writeSync(fd, bytes, at) : written;
     } catch (cause) {
       if ((cause as { code?: string }).code !== "EAGAIN") return;
     }

@@ -15,7 +15,7 @@ import { clearFolder, hasFiles } from "./folder.ts";
 import { type Host, openHost } from "./host.ts";
 import { announceOutput, patchStreams, writeEndMarks } from "./output.ts";
 import { isStream, streamResult } from "./result.ts";
-import { hasLeftovers } from "./system.ts";
+import { hasLeftovers, nodeFs } from "./system.ts";
 import { patchNodeHttp, setToken } from "./token.ts";
 import { toJson } from "./wrappers/to-json.ts";
 
@@ -102,7 +102,11 @@ async function load(message: Load): Promise<void> {
       loaded = { module: {}, load: message };
       host = openHost(message, message.program);
     } else {
-      patchStreams();
+      clearTimeout(patching);
+      if (message.modules) {
+        nodeFs();
+        patchStreams();
+      }
       loaded = toLoaded(await import(message.file), message);
     }
     runsOnce = message.once || hasFiles();

@@ -1,9 +1,9 @@
 /** Files through which a program returns its result or error: `result.json`, `result.out`, `error.json`. */
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Done, Load } from "../protocol.ts";
 import type { JobError } from "../types.ts";
 import { filterUserFrames } from "./error.ts";
 import { parseExactly, parseVerbatim } from "./exact.ts";
+import { nodeFs } from "./system.ts";
 
 const MAX_ERROR_BYTES = 1_000_000;
 
@@ -48,6 +48,7 @@ export function readErrorFile(version: Load): JobError | undefined {
 
 /** Reads a regular file of the job's folder: no links, no endless pipes. `text` is absent if it is larger than `limit` bytes. */
 function readOwnFile(name: string, limit: number): { text: string | undefined } | undefined {
+  const { closeSync, constants, fstatSync, openSync, readFileSync } = nodeFs();
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let fd: number;
   try {

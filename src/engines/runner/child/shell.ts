@@ -3,9 +3,8 @@
  * reading its prelude (`wrappers/prelude.sh`). Each process runs one job, which sees no difference from a process
  * started for it. A process that receives no job runs nothing.
  */
-import { closeSync, writeSync } from "node:fs";
 import type { HostedProgram } from "../protocol.ts";
-import { openPipe, type Started, startProgram } from "./system.ts";
+import { nodeFs, openPipe, type Started, startProgram } from "./system.ts";
 
 /** File descriptor from which bash reads the prelude. */
 const PRELUDE_FD = 3;
@@ -41,7 +40,7 @@ export function startShell({ path, argv, prelude }: HostedProgram, variables: Re
   const [readable, writable] = openPipe();
   let isOpen = true;
   const close = () => {
-    if (isOpen) closeSync(writable);
+    if (isOpen) nodeFs().closeSync(writable);
     isOpen = false;
   };
   let started: Started;
@@ -56,7 +55,7 @@ export function startShell({ path, argv, prelude }: HostedProgram, variables: Re
     close();
     throw cause;
   } finally {
-    closeSync(readable);
+    nodeFs().closeSync(readable);
   }
   return {
     pid: started.pid,
@@ -83,7 +82,7 @@ export function startShell({ path, argv, prelude }: HostedProgram, variables: Re
 }
 
 function writeAll(fd: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+  for (let at = 0; at < bytes.length; ) at += nodeFs().writeSync(fd, bytes, at);
 }
 
 /** Returns the commands that precede the script: they set variables and `$1`, `$2`, …, and close their pipe. */

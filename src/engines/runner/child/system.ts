@@ -15,27 +15,44 @@ const SCHED_BATCH = 3;
 const O_CLOEXEC = 0o2000000;
 
 /** System calls of the C library; undefined except on Linux. */
-export const libc = openLibc();
+export const libc = openLibrary(
+  (name) =>
+    dlopen(name, {
+      prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
+      waitid: { args: ["i32", "i32", "ptr", "i32"], returns: "i32" },
+      ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
+      fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
+      signal: { args: ["i32", "u64"], returns: "u64" },
+      execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
+      sched_setscheduler: { args: ["i32", "i32", "ptr"], returns: "i32" },
+      dup2: { args: ["i32", "i32"], returns: "i32" },
+      pipe2: { args: ["ptr", "i32"], returns: "i32" },
+      memfd_create: { args: ["ptr", "u32"], returns: "i32" },
+    }).symbols,
+);
+/**
+ * System calls on files that a process makes before it needs `node:fs`, which takes longer to load; undefined where the
+ * C library does not have them all. They return a negative number on error.
+ */
+export const files = openLibrary(
+  (name) =>
+    dlopen(name, {
+      open: { args: ["ptr", "i32"], returns: "i32" },
+      write: { args: ["i32", "ptr", "u64"], returns: "i32" },
+      lseek: { args: ["i32", "i64", "i32"], returns: "i32" },
+      statx: { args: ["i32", "ptr", "i32", "u32", "ptr"], returns: "i32" },
+      getdents64: { args: ["i32", "ptr", "u64"], returns: "i32" },
+    }).symbols,
+);
 const buffer = new Uint8Array(256);
 const words = new Int32Array(buffer.buffer);
 
-/** Opens libc on Linux; elsewhere process groups must suffice. */
-function openLibc() {
+/** Opens functions of the C library; undefined if it lacks one. Except on Linux, process groups must suffice. */
+function openLibrary<T>(open: (name: string) => T): T | undefined {
   if (process.platform !== "linux") return undefined;
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
     try {
-      return dlopen(name, {
-        prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
-        waitid: { args: ["i32", "i32", "ptr", "i32"], returns: "i32" },
-        ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
-        fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
-        signal: { args: ["i32", "u64"], returns: "u64" },
-        execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
-        sched_setscheduler: { args: ["i32", "i32", "ptr"], returns: "i32" },
-        dup2: { args: ["i32", "i32"], returns: "i32" },
-        pipe2: { args: ["ptr", "i32"], returns: "i32" },
-        memfd_create: { args: ["ptr", "u32"], returns: "i32" },
-      }).symbols;
+      return open(name);
     } catch {}
   }
   return undefined;
@@ -117,4 +134,15 @@ export function startProgram(
     onExit: (_, code, signal) => announce({ code, signal: signal === null ? null : String(signal) }),
   });
   return { pid, exited };
+}
+
+let loadedFs: typeof import("node:fs") | undefined;
+
+/**
+ * Returns `node:fs`. Loading it takes a quarter of the start of a process, so it is loaded at first use, but before a script
+ * that may replace its functions.
+ */
+export function nodeFs(): typeof import("node:fs") {
+  loadedFs ??= process.getBuiltinModule("node:fs");
+  return loadedFs;
 }

@@ -13,6 +13,8 @@ import type { RunnableVersion, RunnerOptions, RunRequest } from "../types.ts";
 import type { QueuedRun } from "./queued-run.ts";
 import type { RunContext } from "./run-context.ts";
 
+const WAYS_TO_MODULES = /import|require|process|global|self|eval|constructor|Function|\\[ux]/;
+
 interface ColdStart {
   child: Child;
   request: RunRequest;
@@ -85,6 +87,7 @@ async function startVersion(start: ColdStart): Promise<void> {
     environment: buildFirstEnvironment(request, child),
     once: version.isolation === "fresh",
     requests: mayUseNodeHttp(version),
+    modules: mayUseModules(version),
     program,
   });
   child.environment = request.environment;
@@ -93,6 +96,11 @@ async function startVersion(start: ColdStart): Promise<void> {
 /** Whether the script may use `node:http`: it imports the module, or packages that may do so. */
 function mayUseNodeHttp({ language, content, lock }: RunnableVersion): boolean {
   return runsInChild(language) && (Boolean(lock?.trim()) || /["'](node:)?https?["']/.test(content));
+}
+
+/** Whether the script may use modules of Node, or `process`: it imports something, or has a word that leads to them. */
+function mayUseModules({ language, content }: RunnableVersion): boolean {
+  return runsInChild(language) && WAYS_TO_MODULES.test(content);
 }
 
 function fileOf(
