@@ -1,6 +1,6 @@
 /** The sandbox as the runner uses it: required and actual restrictions, and how a child is started inside. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { findPython, type Python } from "../../languages/python/find-python.ts";
 import type { SandboxSettings } from "../types.ts";
 import type { ChildFolders } from "./child-folders.ts";
@@ -14,7 +14,8 @@ import {
   filterSupportedRights,
   type LandlockRule,
 } from "./isolation/landlock.ts";
-import type { LaunchSpec } from "./isolation/launcher.ts";
+import { createLauncher } from "./isolation/launch.ts";
+import type { LaunchSpec } from "./isolation/launch-plan.ts";
 import { DEVICES, isPathWithin, listPathsAround, listSystemPaths, resolveLinks } from "./isolation/paths.ts";
 import { createSyscallFilter } from "./isolation/seccomp.ts";
 import { type Architecture, SYSCALLS } from "./isolation/syscalls.ts";
@@ -43,7 +44,10 @@ export interface Sandbox {
   python(version?: string): Promise<Python | undefined>;
   /** User ids of children; undefined: they run as the server's user. */
   readonly users: ChildUsers | undefined;
-  /** Returns the command that runs a program in the sandbox as this user. */
+  /**
+   * Returns the command that runs a program in the sandbox as this user. It may write a file beside the child's folders.
+   * @throws system errors
+   */
   commandFor(folders: ChildFolders, program: string[], user?: ChildUser): string[];
 }
 
@@ -60,6 +64,14 @@ const RLIMIT_NOFILE = 7;
 const CAP_DAC_OVERRIDE = 1;
 const LAST_CAPABILITY = 63;
 
+/** Names of the limits in /proc/self/limits. */
+const LIMIT_NAMES: Record<number, string> = {
+  [RLIMIT_FSIZE]: "Max file size",
+  [RLIMIT_CORE]: "Max core file size",
+  [RLIMIT_NPROC]: "Max processes",
+  [RLIMIT_NOFILE]: "Max open files",
+};
+
 const MAX_OPEN_FILES = 4_096;
 /** RLIMIT_NPROC counts the threads of all processes of a user, including unrelated ones. */
 const TASKS_PER_CHILD = 64;
@@ -71,7 +83,7 @@ const JOBS_PER_SHARED_USER = 4;
 
 /**
  * Creates the sandbox for children of the runner.
- * @param launcher the launcher's program
+ * @param launcher program that carries out a launch plan where launch programs cannot be executed
  * @param runner the runner's folder
  * @param runtime the children's programs
  * @param support capabilities of this machine
@@ -145,27 +157,40 @@ export function createSandbox(
     ];
     return { read, rules };
   };
-  const all = isolationFor(isSuperuser);
-  const withRights = users ? isolationFor(false) : all;
   const architecture = process.arch as Architecture;
+  const launcherFor = (rules: LandlockRule[]) =>
+    createLauncher(
+      {
+        numbers: SYSCALLS[architecture],
+        ruleset: landlock > 0 ? createRuleset(landlock, options.ports !== undefined) : undefined,
+        rules,
+        ports: describeLandlockFeatures(landlock).ports ? (options.ports ?? []).map(createPortRule) : [],
+        capabilities: isSuperuser ? capabilitiesToDrop() : [],
+      },
+      architecture,
+      runner,
+      launcher,
+    );
+  const createIsolation = (passesRights: boolean) => {
+    const { read, rules } = isolationFor(passesRights);
+    return { read, launcher: launcherFor(rules) };
+  };
+  const all = createIsolation(isSuperuser);
+  const withRights = users ? createIsolation(false) : all;
   // In its own PID namespace a child cannot see the server, whose id may belong to another process there.
   const guarded = isBoxed ? [] : landlock < SIGNAL_SCOPE_VERSION ? ownThreads() : [process.pid];
-  const spec: Omit<LaunchSpec, "rules" | "command"> = {
-    numbers: SYSCALLS[architecture],
-    ruleset: landlock > 0 ? createRuleset(landlock, options.ports !== undefined) : undefined,
-    ports: describeLandlockFeatures(landlock).ports ? (options.ports ?? []).map(createPortRule) : [],
-    filter: support.seccomp
-      ? Buffer.from(
-          createSyscallFilter({ architecture, landlock, guarded, hasPorts: options.ports !== undefined }),
-        ).toString("base64")
-      : undefined,
-    capabilities: isSuperuser ? capabilitiesToDrop() : [],
-    limits: [
-      [RLIMIT_CORE, 0],
-      [RLIMIT_NOFILE, MAX_OPEN_FILES],
-      ...(options.max_file_bytes > 0 ? [[RLIMIT_FSIZE, options.max_file_bytes] as [number, number]] : []),
-    ],
-  };
+  const filter = support.seccomp
+    ? Buffer.from(
+        createSyscallFilter({ architecture, landlock, guarded, hasPorts: options.ports !== undefined }),
+      ).toString("base64")
+    : undefined;
+  const own_limits = readOwnLimits();
+  const limitTo = (resource: number, most: number): [number, number] => [
+    resource,
+    Math.min(most, own_limits.get(resource) ?? most),
+  ];
+  const limits = [limitTo(RLIMIT_CORE, 0), limitTo(RLIMIT_NOFILE, MAX_OPEN_FILES)];
+  if (options.max_file_bytes > 0) limits.push(limitTo(RLIMIT_FSIZE, options.max_file_bytes));
   const { max_processes } = options;
   const most_tasks = users
     ? TASKS_PER_PROCESS * max_processes + (max_processes > 0 ? OWN_SPARE_TASKS : SPARE_TASKS)
@@ -179,20 +204,24 @@ export function createSandbox(
     users,
     python,
     commandFor({ job, code, access }, program, user) {
-      const { read, rules: common } = user?.keeps.length === 0 ? withRights : all;
+      const { read, launcher } = user?.keeps.length === 0 ? withRights : all;
       const given = [code, ...(access.read ?? []).flatMap((path) => excludeDataDirBelow(path, data_dir))];
       const write = access.shared === undefined ? [job] : [job, access.shared];
-      const rules = [...common, ...rulesFor(given, "read", "readFile")];
-      rules.push(...write.map((path) => ruleFor(path, "write")));
+      const rules = [...rulesFor(given, "read", "readFile"), ...write.map((path) => ruleFor(path, "write"))];
       // Jobs of a flow that share a folder share their user id.
       const tasks = users && access.shared !== undefined ? JOBS_PER_SHARED_USER * most_tasks : most_tasks;
-      const limits: LaunchSpec["limits"] = [...spec.limits, [RLIMIT_NPROC, tasks]];
-      const whole: LaunchSpec = { ...spec, limits, rules, command: program };
-      if (user) whole.user = { uid: user.uid, gid: user.gid, groups: user.groups, keeps: user.keeps };
-      const command = [process.execPath, "--no-install", launcher, JSON.stringify(whole)];
+      const spec: LaunchSpec = {
+        limits: [...limits, limitTo(RLIMIT_NPROC, tasks)],
+        rules,
+        filter,
+        command: program,
+      };
+      if (user) spec.user = { uid: user.uid, gid: user.gid, groups: user.groups, keeps: user.keeps };
+      const file = join(dirname(job), "launch");
+      const command = launcher.commandFor(spec, file);
       if (!isBoxed) return command;
       const mounts = {
-        read: [...read, ...given],
+        read: [...read, ...given, file],
         write: [...write, ...options.write],
         home: job,
         isForOthers: user !== undefined,
@@ -214,6 +243,17 @@ function excludeDataDir(path: string, data_dir: string): string[] {
   return isPathWithin(data_dir, real) || isPathWithin(real, data_dir)
     ? listPathsAround(real, data_dir)
     : [path];
+}
+
+/** Returns the maximums of this process's limits by resource, which its children cannot raise; absent: unlimited. */
+function readOwnLimits(): Map<number, number> {
+  const text = readFileSync("/proc/self/limits", "utf8");
+  return new Map(
+    Object.entries(LIMIT_NAMES).flatMap(([resource, name]) => {
+      const most = Number(new RegExp(`^${name} +\\w+ +(\\w+)`, "m").exec(text)?.[1]);
+      return Number.isNaN(most) ? [] : [[Number(resource), most] as const];
+    }),
+  );
 }
 
 /** Returns why no job may run with this mode; undefined if jobs may run. */

@@ -51,10 +51,17 @@ const PROBE = `import * as fs from "node:fs";
   process.exit();`;
 writeFileSync(join(code, "probe.ts"), PROBE);
 
+/** In a folder where no launch program can be executed, the runtime carries out the plan. */
+const LAUNCHES = [
+  ["a launch program", runner],
+  ["the runtime", join(place, "missing")],
+] as const;
+
 async function probe(
   landlock: number,
   ports: number[] | undefined,
   user_ids: SandboxSettings["user_ids"] = "off",
+  folder = runner,
 ) {
   const sandbox = createSandbox(
     {
@@ -69,7 +76,7 @@ async function probe(
       data_dir,
     },
     runtime.launcher,
-    runner,
+    folder,
     runtime.directory,
     { ...here, landlock },
   );
@@ -93,10 +100,10 @@ const FIRST = 400_000;
 const versions = Array.from({ length: here.landlock }, (_, index) => index + 1);
 
 describe.if(here.landlock > 0 && here.seccomp)("with Landlock", () => {
-  test.each(versions)(
-    "%d, others' files are inaccessible and the server cannot be signalled",
-    async (landlock) => {
-      const { found, holds } = await probe(landlock, undefined);
+  test.each(versions.flatMap((version) => LAUNCHES.map((launch) => [version, ...launch] as const)))(
+    "%d, others' files are inaccessible and the server cannot be signalled (launched by %s)",
+    async (landlock, _, folder) => {
+      const { found, holds } = await probe(landlock, undefined, "off", folder);
       expect(found).toEqual({
         reads: "EACCES",
         cuts: "EACCES",

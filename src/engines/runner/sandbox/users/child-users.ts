@@ -1,7 +1,7 @@
 /**
  * User ids of children where the server runs as root: each child has its own, which owns its folders.
  *
- * An id is reserved when the process is started (process/child.ts), the launcher (isolation/launcher.ts) changes to it, and
+ * An id is reserved when the process is started (process/child.ts), its launch plan (isolation/launch-plan.ts) changes to it, and
  * it is released once the child's folder is deleted. Permissions of the server's own files are checked by
  * `mode-guard.ts` and lib/files/private-files.ts; repairs raise an alert (signals/alerts/file-permissions.ts).
  * Processes left behind by a killed server are ended by process/orphan-processes.ts.
@@ -10,7 +10,7 @@ import { chmodSync, chownSync, lstatSync, readdirSync, realpathSync, statSync } 
 import { dirname, join } from "node:path";
 import type { SandboxSettings } from "../../types.ts";
 import type { ChildFolders } from "../child-folders.ts";
-import type { LaunchUser } from "../isolation/launcher.ts";
+import type { LaunchUser } from "../isolation/launch-plan.ts";
 import { isPathWithin, resolveLinks } from "../isolation/paths.ts";
 import { canConfineFiles, type SandboxSupport } from "../support.ts";
 import { createUserIds, planUserIds, type UserIdRange } from "./user-ids.ts";
