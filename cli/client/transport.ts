@@ -8,10 +8,10 @@ import { removeTrailingSlashes } from "../../src/lib/text/slashes.ts";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { ACT_AS_HEADER } from "../../src/platform/http/act-as.ts";
-import { listParameterNames, type TypedOperation } from "../../src/platform/http/operation.ts";
 import type { RunningApp } from "../../src/server/app.ts";
 import { CliError, createUsageError, EXIT_CODES } from "../terminal/text/failure.ts";
 import { readInstanceFacts } from "./data-directory.ts";
+import type { RemoteOperation } from "./remote-operation.ts";
 
 export interface ConnectionTarget {
   data_dir?: string | undefined;
@@ -25,9 +25,9 @@ export interface ServiceClient {
   /** The server's address, or the data directory. */
   readonly where: string;
   /** Runs the operation and returns its decoded result. @throws CliError */
-  call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R>;
+  call<I, R>(operation: RemoteOperation<I, R>, input: I): Promise<R>;
   /** Runs the operation and returns the raw response, for streams. @throws CliError */
-  open<I>(operation: TypedOperation<I, unknown>, input: I, signal?: AbortSignal): Promise<Response>;
+  open<I>(operation: RemoteOperation<I, unknown>, input: I, signal?: AbortSignal): Promise<Response>;
   /** Sends any request, with a path below `/api`, and returns any response. @throws CliError if there is none */
   send(path: string, init: RequestInit): Promise<Response>;
   close(): Promise<void>;
@@ -150,7 +150,7 @@ async function openLocally(
 
 function createClient(send: Send, close: () => Promise<void>, target: ConnectionTarget): ServiceClient {
   async function request<I>(
-    operation: TypedOperation<I, unknown>,
+    operation: RemoteOperation<I, unknown>,
     input: I,
     signal?: AbortSignal,
   ): Promise<Response> {
@@ -168,7 +168,7 @@ function createClient(send: Send, close: () => Promise<void>, target: Connection
   return {
     local: false,
     where: target.url === undefined ? (target.data_dir ?? "") : normaliseServerUrl(target.url),
-    async call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R> {
+    async call<I, R>(operation: RemoteOperation<I, R>, input: I): Promise<R> {
       const response = await request(operation, input);
       return (operation.responds.kind === "json" ? response.json() : response.text()) as Promise<R>;
     },
@@ -183,8 +183,8 @@ function toRequest(
   input: Record<string, unknown>,
 ): { path: string; body: string | FormData | undefined } {
   let path = `/api${operation.path}`;
-  for (const name of listParameterNames(operation.path))
-    path = path.replace(`{${name}}`, encodeURI(String(input[name])));
+  for (const [, name] of operation.path.matchAll(/\{(\w+)\}/g))
+    path = path.replace(`{${name}}`, encodeURI(String(input[name!])));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries((input.query as object | undefined) ?? {})) {
     if (value !== undefined && value !== null)

@@ -1,29 +1,28 @@
 /** Workspace settings by name: how each is parsed, and which operation changes it. */
-import { editAutoInviteOperation } from "../../src/features/accounts/members/joining/auto-invite.ts";
-import { editCopilotConfig } from "../../src/features/lifecycle/settings/copilot-operations.ts";
+
+import { createUsageError } from "../terminal/text/failure.ts";
+import { editAutoInviteOperation } from "./operations/accounts.ts";
 import {
   changeWorkspaceColor,
+  changeWorkspaceName,
   editChatCommand,
+  editCopilotConfig,
   editDataTableConfig,
   editDefaultApp,
   editDefaultScripts,
-  editInstanceGroups,
-  editOperatorSettings,
-  editSuccessHandler,
-} from "../../src/features/lifecycle/settings/default-operations.ts";
-import {
   editDeployTo,
   editDeployUiConfig,
   editErrorHandler,
   editGitSyncConfig,
+  editInstanceGroups,
+  editLargeFileStorageConfig,
+  editOperatorSettings,
+  editSuccessHandler,
   editWebhook,
   getSettings,
-} from "../../src/features/lifecycle/settings/settings-operations.ts";
-import { editLargeFileStorageConfig } from "../../src/features/lifecycle/settings/storage-operations.ts";
-import { setAutomaticBilling } from "../../src/features/lifecycle/settings/usage-operations.ts";
-import { changeWorkspaceName } from "../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
-import { setEnvironmentVariable } from "../../src/features/tenancy/workspaces/environment.ts";
-import { createUsageError } from "../terminal/text/failure.ts";
+  setAutomaticBilling,
+} from "./operations/lifecycle.ts";
+import { setEnvironmentVariable } from "./operations/tenancy.ts";
 import { ENVIRONMENT_PREFIX, SETTING_NAMES, type SETTINGS_BY_NAME } from "./setting-names.ts";
 import type { ServiceClient } from "./transport.ts";
 

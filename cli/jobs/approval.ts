@@ -1,7 +1,6 @@
 /** Approvals of flows: describing and answering them. */
 
-import { listFlowSteps } from "../../src/features/runs/api/read/step-operations.ts";
-import { getResumeUrls } from "../../src/features/runs/approvals/operations.ts";
+import { getResumeUrls, listFlowSteps } from "../client/operations/runs.ts";
 import { type ServiceClient, toCliError } from "../client/transport.ts";
 import type { JobRef } from "./follow.ts";
 import { readJob } from "./wait.ts";

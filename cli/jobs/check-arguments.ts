@@ -1,8 +1,8 @@
 /** Checks the arguments of a run against the schema of the script or flow, before a job is created. */
+
 import { analyseScript } from "../../src/engines/languages/reading/analyse.ts";
-import { getFlowByPath } from "../../src/features/code/flows/operations.ts";
-import { getScriptByPath } from "../../src/features/code/scripts/operations.ts";
 import { isJsonObject } from "../../src/lib/json/json.ts";
+import { getFlowByPath, getScriptByPath } from "../client/operations/code.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { describeTypeFault, formatType, type SchemaType } from "../program/argument-types.ts";
 import { mergeWords } from "../program/arguments.ts";

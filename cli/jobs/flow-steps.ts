@@ -1,10 +1,10 @@
 /** The progress of a flow run: a line for each step, with the steps inside running ones. */
 
 import type { FlowModule, FlowValue } from "../../src/engines/flow-engine/types.ts";
-import { getFlowByPath } from "../../src/features/code/flows/operations.ts";
-import { getJobById } from "../../src/features/runs/api/read/operations.ts";
 import { listBodies } from "../../src/features/runs/flows/modules.ts";
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
+import { getFlowByPath } from "../client/operations/code.ts";
+import { getJobById } from "../client/operations/runs.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { formatStepTitle } from "../terminal/tree/flow-tree.ts";
 import type { StepLine, StepState } from "../terminal/tree/step-tree.ts";

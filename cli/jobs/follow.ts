@@ -3,11 +3,11 @@
  * immediately after the comment `timeout`, with growing delays after a broken connection or a server restart.
  */
 
-import { getJobUpdateStream } from "../../src/features/runs/api/read/operations.ts";
-import { LIMIT_COMMENT } from "../../src/features/runs/follow/update-events.ts";
+import { LIMIT_COMMENT } from "../../src/features/runs/follow/limit-comment.ts";
 import { stripLogHeader } from "../../src/features/runs/job/log-header.ts";
 import { type Backoff, computeBackoffMs } from "../../src/lib/async/retry.ts";
 import { sleep } from "../../src/lib/async/sleep.ts";
+import { getJobUpdateStream } from "../client/operations/runs.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { CliError } from "../terminal/text/failure.ts";
 

@@ -1,6 +1,7 @@
 /** Lists jobs: filters on the server where it can, and here otherwise. */
-import { listJobs } from "../../src/features/runs/api/lists/list-operations.ts";
+
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
+import { listJobs } from "../client/operations/runs.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { parsePastTime, parseWholeNumber } from "../program/options.ts";
 import { getJobState, type STATES } from "./summary.ts";

@@ -1,10 +1,8 @@
 /** Starts a job: of a deployed script or flow, or of an undeployed file. */
 
-import { createWorkspace, listWorkspaces } from "../../src/features/lifecycle/workspaces/operations.ts";
-import { runPreview } from "../../src/features/runs/api/run/preview-operations.ts";
-import { runFlowByPath, runScriptByPath } from "../../src/features/runs/api/run/run-operations.ts";
-import { runFlowPreview } from "../../src/features/runs/api/run-flow/preview-operations.ts";
 import { readDefaultWorkspace } from "../client/default-workspace.ts";
+import { createWorkspace, listWorkspaces } from "../client/operations/lifecycle.ts";
+import { runFlowByPath, runFlowPreview, runPreview, runScriptByPath } from "../client/operations/runs.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { resolveWorkspace } from "../program/command.ts";
 import type { JobRef } from "./follow.ts";

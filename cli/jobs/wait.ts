@@ -1,7 +1,8 @@
 /** Waits for the completion of a job that another process runs. */
-import { getCompletedJobResult } from "../../src/features/runs/api/read/completed-operations.ts";
-import { getJobById } from "../../src/features/runs/api/read/operations.ts";
-import { type JobRecord, TOO_BIG_PLACEHOLDER } from "../../src/features/runs/job/records.ts";
+
+import type { JobRecord } from "../../src/features/runs/job/records.ts";
+import { TOO_BIG_PLACEHOLDER } from "../../src/features/runs/job/too-big.ts";
+import { getCompletedJobResult, getJobById } from "../client/operations/runs.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { withInterrupt } from "../terminal/interrupt.ts";
 import { startLiveDisplay } from "../terminal/live.ts";

@@ -1,5 +1,4 @@
 /** Parses option values: numbers, durations, times. Invalid values are usage errors. */
-import { z } from "zod";
 import { parseDuration } from "../../src/lib/async/duration.ts";
 import { createUsageError } from "../terminal/text/failure.ts";
 
@@ -34,7 +33,6 @@ function parseSpan(flag: string, text: string): number {
   }
 }
 
-const Day = z.iso.date();
 const TIME = /^T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/;
 const MOMENT_HINT = "such as 2030-01-31, 2030-01-31T09:00 (this machine's time zone) or 2030-01-31T09:00:00Z";
 
@@ -42,9 +40,14 @@ const MOMENT_HINT = "such as 2030-01-31, 2030-01-31T09:00 (this machine's time z
 export function parseTime(flag: string, text: string): Date {
   const [day, time] = [text.slice(0, 10), text.slice(10) || "T00:00"];
   const moment = new Date(day + time);
-  // Checked separately, because `Date` would convert 31 February to 3 March.
-  if (Day.safeParse(day).success && TIME.test(time) && !Number.isNaN(moment.getTime())) return moment;
+  if (isDay(day) && TIME.test(time) && !Number.isNaN(moment.getTime())) return moment;
   throw createUsageError(`${flag} ${text}: is not a time`, MOMENT_HINT);
+}
+
+/** Whether a text is a day of the calendar, such as 2030-01-31; `Date` would convert 31 February to 3 March. */
+function isDay(text: string): boolean {
+  const midnight = new Date(`${text}T00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(`${text}T`);
 }
 
 /** Parses a time in the past: a duration such as `2h` ago, or the time itself. @throws a usage error */

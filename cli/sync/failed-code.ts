@@ -1,7 +1,6 @@
 /** Scripts and flows whose dependencies could not be resolved: a push deploys them again although nothing changed. */
 
-import { listFlows } from "../../src/features/code/flows/list-operations.ts";
-import { listScripts } from "../../src/features/code/scripts/operations.ts";
+import { listFlows, listScripts } from "../client/operations/code.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import type { SyncStep } from "./plan.ts";
 import { compareItems } from "./read/canonical.ts";

@@ -2,13 +2,13 @@
  * Report of a push, for users who move a workspace to this server: which items were accepted, were changed, or will not
  * run.
  */
+
 import { findRuntime } from "../../src/engines/languages/languages.ts";
 import { describeMissingPackages } from "../../src/engines/languages/programs/packages.ts";
 import { findRuntimeOfCode } from "../../src/engines/languages/programs/table.ts";
-import { existsResource } from "../../src/features/assets/resources/operations.ts";
-import { existsVariable } from "../../src/features/assets/variables/operations.ts";
-import { analyseCode } from "../../src/features/code/scripts/code-operations.ts";
 import { describeNotRun } from "../../src/features/triggers/common/stored/kinds.ts";
+import { existsResource, existsVariable } from "../client/operations/assets.ts";
+import { analyseCode } from "../client/operations/code.ts";
 import { print, toOneLine } from "../terminal/text/output.ts";
 import { type Deployment, isStored } from "./deploy/deployment.ts";
 import type { StepResult } from "./options.ts";

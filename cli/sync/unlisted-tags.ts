@@ -1,6 +1,7 @@
 /** Tags of pushed items that jobs of the workspace may not use: the server stores them, but refuses to run the jobs. */
-import { getCustomTags } from "../../src/features/instance/workers/operations.ts";
+
 import { isListedTag } from "../../src/features/runs/job/custom-tags.ts";
+import { getCustomTags } from "../client/operations/instance.ts";
 import type { Deployment } from "./deploy/deployment.ts";
 import type { Item } from "./read/items.ts";
 

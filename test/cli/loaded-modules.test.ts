@@ -5,27 +5,19 @@ import { dirname, join, relative, resolve } from "node:path";
 
 const ROOT = resolve(import.meta.dir, "../..");
 
-/** Packages that every command may load: it reads options, declares operations and prints. */
-const COMMON = ["chalk", "commander", "drizzle-orm", "zod"];
-/** Packages that commands load in addition. */
+/** Packages that every command may load: it reads options and prints. */
+const COMMON = ["chalk", "commander"];
+/** Packages of the operations whose fields are compared. */
+const COMPARES_FIELDS = ["croner", "drizzle-orm", "ipaddr.js", "oauth4webapi", "yaml", "zod"];
+/** Packages that some commands load in addition. */
 const BESIDE: Record<string, string[]> = {
-  "inspect/api.ts": [],
-  "inspect/audit.ts": [],
-  "inspect/routes.ts": [],
-  "items/folder.ts": [],
-  "items/resource.ts": ["ipaddr.js", "oauth4webapi"],
-  "items/schedule.ts": ["croner"],
-  "items/script.ts": ["aws4fetch", "ipaddr.js", "oauth4webapi"],
-  "items/variable.ts": ["ipaddr.js", "oauth4webapi"],
-  "items/webhook.ts": ["ipaddr.js", "standardwebhooks"],
-  "people/group.ts": [],
-  "people/token.ts": [],
-  "people/user.ts": ["ipaddr.js"],
-  "people/workspace.ts": ["ipaddr.js"],
-  "runs/job.ts": ["aws4fetch", "ipaddr.js", "oauth4webapi"],
-  "runs/run.ts": ["aws4fetch", "ipaddr.js", "oauth4webapi"],
-  "server/serve.ts": [],
+  "server/config.ts": ["zod"],
+  "server/init.ts": ["ipaddr.js"],
+  "sync/pull.ts": COMPARES_FIELDS,
+  "sync/push.ts": COMPARES_FIELDS,
 };
+/** Commands that read the database without a server. */
+const READ_DATABASE = ["server/status.ts", "server/stop.ts"];
 /** Modules that only a server needs. */
 const OF_A_SERVER = /^src\/(server|console|database\/(sqlite|postgres|migrations|backup))\//;
 
@@ -59,10 +51,12 @@ function listLoaded(file: string): string[] {
 
 const packageOf = (path: string) => /node_modules\/((@[^/]+\/)?[^/]+)/.exec(path)?.[1];
 
-test.each(Object.entries(BESIDE))("svc %s", (command, beside) => {
+const commands = [...new Bun.Glob("*/*.ts").scanSync(join(ROOT, "cli/commands"))].sort();
+
+test.each(commands)("svc %s", (command) => {
   const loaded = listLoaded(join(ROOT, "cli/commands", command));
   const packages = new Set(loaded.flatMap((path) => packageOf(path) ?? []));
-  expect([...packages].filter((name) => !COMMON.includes(name)).sort()).toEqual(beside);
+  expect([...packages].filter((name) => !COMMON.includes(name)).sort()).toEqual(BESIDE[command] ?? []);
   expect(loaded.filter((path) => OF_A_SERVER.test(relative(ROOT, path)))).toEqual([]);
-  expect(loaded).not.toContain("bun:sqlite");
+  expect(loaded.includes("bun:sqlite")).toBe(READ_DATABASE.includes(command));
 });

@@ -4,7 +4,7 @@ import {
   exportAuditLogs,
   listAllAuditLogs,
   listAuditLogs,
-} from "../../../src/features/signals/audit/operations.ts";
+} from "../../client/operations/signals.ts";
 import {
   createNoun,
   createWorkspaceCommand,

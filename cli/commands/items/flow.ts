@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
 import { Option } from "commander";
-import { checkFlow } from "../../../src/features/code/flows/check-operations.ts";
-import { listFlows } from "../../../src/features/code/flows/list-operations.ts";
-import {
-  createFlow,
-  getFlowByPath,
-  getFlowDeploymentStatus,
-  updateFlow,
-} from "../../../src/features/code/flows/operations.ts";
 import type { NewFlow } from "../../../src/features/code/flows/records.ts";
 import { toRunnableFlow } from "../../../src/features/code/flows/value/to-runnable.ts";
 import { sleep } from "../../../src/lib/async/sleep.ts";
+import {
+  checkFlow,
+  createFlow,
+  getFlowByPath,
+  getFlowDeploymentStatus,
+  listFlows,
+  updateFlow,
+} from "../../client/operations/code.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { printDeployed } from "../../jobs/deployed.ts";
 import { type FlowFile, parseFolderPath, readFlowFile } from "../../jobs/flow-file.ts";

@@ -1,12 +1,13 @@
-import { addAcl, removeAcl } from "../../../src/features/accounts/acls/operations.ts";
 import {
+  addAcl,
   addFolderOwner,
   createFolder,
   deleteFolder,
   getFolder,
   listFolders,
+  removeAcl,
   removeFolderOwner,
-} from "../../../src/features/accounts/folders/operations.ts";
+} from "../../client/operations/accounts.ts";
 import {
   createNoun,
   createWorkspaceCommand,

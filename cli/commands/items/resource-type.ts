@@ -4,7 +4,7 @@ import {
   getResourceType,
   listResourceTypes,
   updateResourceType,
-} from "../../../src/features/assets/resources/type-operations.ts";
+} from "../../client/operations/assets.ts";
 import {
   createNoun,
   createWorkspaceCommand,

@@ -5,8 +5,8 @@ import {
   getResource,
   listResources,
   updateResource,
-} from "../../../src/features/assets/resources/operations.ts";
-import { getResourceValueInterpolated } from "../../../src/features/runs/api/read/environment-operations.ts";
+} from "../../client/operations/assets.ts";
+import { getResourceValueInterpolated } from "../../client/operations/runs.ts";
 import {
   createNoun,
   createWorkspaceCommand,

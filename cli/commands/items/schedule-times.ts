@@ -1,5 +1,5 @@
 /** Cron expressions and their next times, on the command line. */
-import { previewSchedule } from "../../../src/features/triggers/schedules/operations.ts";
+import { previewSchedule } from "../../client/operations/triggers.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { createUsageError } from "../../terminal/text/failure.ts";
 

@@ -1,4 +1,4 @@
-import { getSchedule, updateSchedule } from "../../../src/features/triggers/schedules/operations.ts";
+import { getSchedule, updateSchedule } from "../../client/operations/triggers.ts";
 import { readJsonArguments } from "../../program/arguments.ts";
 import {
   createWorkspaceCommand,

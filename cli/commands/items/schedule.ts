@@ -4,7 +4,7 @@ import {
   getSchedule,
   listSchedules,
   setScheduleEnabled,
-} from "../../../src/features/triggers/schedules/operations.ts";
+} from "../../client/operations/triggers.ts";
 import { readJsonArguments } from "../../program/arguments.ts";
 import {
   createCommand,

@@ -2,15 +2,14 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Option } from "commander";
 import pythonClient from "../../../src/engines/runner/child/python-path/wmill.py" with { type: "text" };
-import { getDependents } from "../../../src/features/code/scripts/imports/importer-operations.ts";
+import { sleep } from "../../../src/lib/async/sleep.ts";
 import {
   createScript,
+  getDependents,
   getScriptByPath,
   getScriptDeploymentStatus,
   listScripts,
-} from "../../../src/features/code/scripts/operations.ts";
-import { ScriptFields } from "../../../src/features/code/scripts/records.ts";
-import { sleep } from "../../../src/lib/async/sleep.ts";
+} from "../../client/operations/code.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { printDeployed } from "../../jobs/deployed.ts";
 import { parseFileLanguage } from "../../jobs/file-language.ts";
@@ -34,18 +33,6 @@ import { createRunCommand, isDeployed } from "../runs/run.ts";
 import { createNew } from "./script-new.ts";
 import { scriptVersionCommands } from "./versions.ts";
 
-/** Settings that a new version takes from the previous one: all but the code and what is computed from it. */
-const KeptSettings = ScriptFields.omit({
-  content: true,
-  language: true,
-  schema: true,
-  lock: true,
-  no_main_func: true,
-  has_preprocessor: true,
-  parent_hash: true,
-  deployment_message: true,
-});
-
 interface PushOptions extends WorkspaceOptions {
   path?: string;
   summary?: string;
@@ -54,6 +41,23 @@ interface PushOptions extends WorkspaceOptions {
   memory?: string;
   validate?: boolean;
   wait: boolean;
+}
+
+/** Returns the settings that a new version takes from the previous one: all but the code and what is computed from it. */
+async function readKeptSettings(before: unknown) {
+  // Loaded here, because other commands start sooner without it.
+  const { ScriptFields } = await import("../../../src/features/code/scripts/records.ts");
+  const KeptSettings = ScriptFields.omit({
+    content: true,
+    language: true,
+    schema: true,
+    lock: true,
+    no_main_func: true,
+    has_preprocessor: true,
+    parent_hash: true,
+    deployment_message: true,
+  });
+  return KeptSettings.parse(before);
 }
 
 const push = createWorkspaceCommand("push", "deploy a file as a new version of a script")
@@ -86,7 +90,7 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
           if (cause.name === "NotFound") return undefined;
           throw cause;
         });
-        const kept = before && KeptSettings.parse(before);
+        const kept = before && (await readKeptSettings(before));
         const deployed = await client.call(createScript, {
           workspace,
           body: {

@@ -1,12 +1,14 @@
 /** `svc trigger http create` and `svc trigger websocket create`. */
+
 import { Option } from "commander";
-import { createHttpTrigger, getHttpTrigger } from "../../../src/features/triggers/http/operations.ts";
-import { HTTP_METHODS } from "../../../src/features/triggers/http/tables.ts";
-import {
-  createWebsocketTrigger,
-  getWebsocketTrigger,
-} from "../../../src/features/triggers/websocket/operations.ts";
+import { HTTP_METHODS } from "../../../src/features/triggers/http/methods.ts";
 import { parseSchemaJson } from "../../../src/lib/json/json.ts";
+import {
+  createHttpTrigger,
+  createWebsocketTrigger,
+  getHttpTrigger,
+  getWebsocketTrigger,
+} from "../../client/operations/triggers.ts";
 import {
   createWorkspaceCommand,
   formatExamples,

@@ -1,11 +1,13 @@
 /** `svc trigger http update` and `svc trigger websocket update`: change the given fields and keep the others. */
+
 import { Option } from "commander";
-import { getHttpTrigger, updateHttpTrigger } from "../../../src/features/triggers/http/operations.ts";
-import { HTTP_METHODS } from "../../../src/features/triggers/http/tables.ts";
+import { HTTP_METHODS } from "../../../src/features/triggers/http/methods.ts";
 import {
+  getHttpTrigger,
   getWebsocketTrigger,
+  updateHttpTrigger,
   updateWebsocketTrigger,
-} from "../../../src/features/triggers/websocket/operations.ts";
+} from "../../client/operations/triggers.ts";
 import {
   createWorkspaceCommand,
   formatExamples,

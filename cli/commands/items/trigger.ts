@@ -1,16 +1,14 @@
 import { Option } from "commander";
 import { STORED_KINDS } from "../../../src/features/triggers/common/stored/kinds.ts";
-import { storedTriggerOperations } from "../../../src/features/triggers/common/stored/operations.ts";
 import {
   deleteHttpTrigger,
-  listHttpTriggers,
-  setHttpTriggerEnabled,
-} from "../../../src/features/triggers/http/operations.ts";
-import {
   deleteWebsocketTrigger,
+  listHttpTriggers,
   listWebsocketTriggers,
+  setHttpTriggerEnabled,
   setWebsocketTriggerEnabled,
-} from "../../../src/features/triggers/websocket/operations.ts";
+  storedTriggers,
+} from "../../client/operations/triggers.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import {
   createNoun,
@@ -29,7 +27,7 @@ import { updateHttp, updateWebsocket } from "./trigger-update.ts";
 const OPERATIONS = {
   http: { setEnabled: setHttpTriggerEnabled, delete: deleteHttpTrigger },
   websocket: { setEnabled: setWebsocketTriggerEnabled, delete: deleteWebsocketTrigger },
-  ...storedTriggerOperations,
+  ...storedTriggers,
 };
 
 type Kind = keyof typeof OPERATIONS;
@@ -59,7 +57,7 @@ async function listAllTriggers(
   const routes = await client.call(listHttpTriggers, { workspace, query });
   const sockets = await client.call(listWebsocketTriggers, { workspace, query });
   const stored = STORED_KINDS.map(async ({ kind }) => {
-    const rows = await client.call(storedTriggerOperations[kind].list, { workspace, query });
+    const rows = await client.call(storedTriggers[kind].list, { workspace, query });
     return rows.map((row) => ({ kind, on: "", target: row.script_path, row }));
   });
   return [
@@ -156,9 +154,7 @@ const show = createWorkspaceCommand("show", "show a trigger")
     if (options.json) return printJson({ kind: found.kind, ...found.row });
     print(`${found.row.path}: ${found.on || `${found.kind} trigger`}`);
     print(
-      found.kind in storedTriggerOperations
-        ? `names ${found.target}`
-        : `runs ${found.target} as ${found.row.email}`,
+      found.kind in storedTriggers ? `names ${found.target}` : `runs ${found.target} as ${found.row.email}`,
     );
     if (found.answers) print(found.answers);
     if (!found.row.enabled) print("switched off");

@@ -1,3 +1,6 @@
+import { parsePath } from "../../../src/lib/text/paths.ts";
+import { removeTrailingSlashes } from "../../../src/lib/text/slashes.ts";
+import { parseDotenv } from "../../client/dotenv.ts";
 import {
   createVariable,
   deleteVariable,
@@ -5,10 +8,7 @@ import {
   getVariable,
   listVariables,
   updateVariable,
-} from "../../../src/features/assets/variables/operations.ts";
-import { parsePath } from "../../../src/lib/text/paths.ts";
-import { removeTrailingSlashes } from "../../../src/lib/text/slashes.ts";
-import { parseDotenv } from "../../client/dotenv.ts";
+} from "../../client/operations/assets.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import {
   createNoun,

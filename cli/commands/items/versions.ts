@@ -1,22 +1,19 @@
 /** Commands that scripts and flows share: versions, moving, archiving and deleting. */
-import {
-  archiveFlowByPath,
-  deleteFlowByPath,
-  getFlowByPath,
-  getFlowHistory,
-  updateFlow,
-} from "../../../src/features/code/flows/operations.ts";
+
 import type { NewFlow } from "../../../src/features/code/flows/records.ts";
-import {
-  archiveScriptByPath,
-  createScript,
-  getScriptByPath,
-} from "../../../src/features/code/scripts/operations.ts";
 import type { NewScript } from "../../../src/features/code/scripts/records.ts";
 import {
+  archiveFlowByPath,
+  archiveScriptByPath,
+  createScript,
+  deleteFlowByPath,
   deleteScriptByPath,
+  getFlowByPath,
+  getFlowHistory,
+  getScriptByPath,
   getScriptHistory,
-} from "../../../src/features/code/scripts/version-operations.ts";
+  updateFlow,
+} from "../../client/operations/code.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import {
   createWorkspaceCommand,

@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { EVENT_TYPES, type EventType } from "../../../src/features/signals/webhooks/event-types.ts";
 import {
   createWebhook,
   deleteWebhook,
@@ -7,8 +8,7 @@ import {
   redeliverWebhook,
   rotateWebhookSecret,
   updateWebhook,
-} from "../../../src/features/signals/webhooks/api/operations.ts";
-import { EVENT_TYPES, type EventType } from "../../../src/features/signals/webhooks/event-types.ts";
+} from "../../client/operations/signals.ts";
 import {
   createNoun,
   createWorkspaceCommand,

@@ -5,7 +5,7 @@ import {
   getGroup,
   listGroups,
   removeUserFromGroup,
-} from "../../../src/features/accounts/groups/operations.ts";
+} from "../../client/operations/accounts.ts";
 import {
   createNoun,
   createWorkspaceCommand,

@@ -1,9 +1,9 @@
-import { globalWhoami as readWhoami } from "../../../src/features/accounts/admin/own-operations.ts";
+import { deleteLogin, isSameServer, type Login, readLogin, writeLogin } from "../../client/login-file.ts";
 import {
   logout as endSession,
   login as openSession,
-} from "../../../src/features/accounts/sessions/session-operations.ts";
-import { deleteLogin, isSameServer, type Login, readLogin, writeLogin } from "../../client/login-file.ts";
+  globalWhoami as readWhoami,
+} from "../../client/operations/accounts.ts";
 import { connectToService, normaliseServerUrl } from "../../client/transport.ts";
 import {
   type CommonOptions,

@@ -1,10 +1,5 @@
 import chalk from "chalk";
-import {
-  createToken,
-  createTokenFor,
-  deleteToken,
-  listTokens,
-} from "../../../src/features/accounts/tokens/operations.ts";
+import { createToken, createTokenFor, deleteToken, listTokens } from "../../client/operations/accounts.ts";
 import {
   actsAsUser,
   type CommonOptions,

@@ -1,16 +1,16 @@
+import { parseNewEmail } from "../../../src/lib/text/paths.ts";
+import { readLogin, writeLogin } from "../../client/login-file.ts";
 import {
   createUser,
   deleteAccount,
   getUsernameInfo,
   listAccounts,
+  renameUserOperation as renameAccount,
   setLoginType as setLoginTypeOf,
+  setPassword as setOwnPassword,
   setPasswordOf,
   updateAccount,
-} from "../../../src/features/accounts/admin/operations.ts";
-import { setPassword as setOwnPassword } from "../../../src/features/accounts/admin/own-operations.ts";
-import { renameUserOperation as renameAccount } from "../../../src/features/accounts/renaming/operations.ts";
-import { parseNewEmail } from "../../../src/lib/text/paths.ts";
-import { readLogin, writeLogin } from "../../client/login-file.ts";
+} from "../../client/operations/accounts.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import {
   type CommonOptions,

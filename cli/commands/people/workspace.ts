@@ -2,15 +2,13 @@ import {
   archiveWorkspace,
   changeWorkspaceIdOperation,
   changeWorkspaceName,
+  createWorkspace,
   deleteWorkspace,
   getWorkspaceName,
-  unarchiveWorkspace,
-} from "../../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
-import {
-  createWorkspace,
   listWorkspaces,
   listWorkspacesAsSuperAdmin,
-} from "../../../src/features/lifecycle/workspaces/operations.ts";
+  unarchiveWorkspace,
+} from "../../client/operations/lifecycle.ts";
 import {
   actsAsUser,
   type CommonOptions,

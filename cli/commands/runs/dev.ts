@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { chalkStderr as chalk } from "chalk";
-import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
+import { cancelQueuedJob } from "../../client/operations/runs.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { parseFileLanguage } from "../../jobs/file-language.ts";
 import { followJob, type JobRef } from "../../jobs/follow.ts";

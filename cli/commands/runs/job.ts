@@ -1,11 +1,12 @@
 import { Option } from "commander";
+import { stripLogHeader } from "../../../src/features/runs/job/log-header.ts";
+import { isUuid } from "../../../src/lib/text/ids.ts";
 import {
   cancelQueuedJob,
   forceCancelQueuedJob,
-} from "../../../src/features/runs/api/change/cancel-operations.ts";
-import { getJobById, getJobLogs } from "../../../src/features/runs/api/read/operations.ts";
-import { stripLogHeader } from "../../../src/features/runs/job/log-header.ts";
-import { isUuid } from "../../../src/lib/text/ids.ts";
+  getJobById,
+  getJobLogs,
+} from "../../client/operations/runs.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { answerFlow, describeApproval, readApprovalForm } from "../../jobs/approval.ts";
 import { completeArguments } from "../../jobs/check-arguments.ts";

@@ -1,5 +1,5 @@
-import { batchRerunJobs } from "../../../src/features/runs/api/run/batch-operations.ts";
 import { isUuid } from "../../../src/lib/text/ids.ts";
+import { batchRerunJobs } from "../../client/operations/runs.ts";
 import { readJob } from "../../jobs/wait.ts";
 import { readArguments } from "../../program/arguments.ts";
 import {

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
+import { cancelQueuedJob } from "../../client/operations/runs.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { resolveArguments } from "../../jobs/check-arguments.ts";
 import { followJob, type JobRef, type JobWatcher } from "../../jobs/follow.ts";

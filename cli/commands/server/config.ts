@@ -1,12 +1,12 @@
 import chalk from "chalk";
+import { describeProcessSettings } from "../../../src/platform/config/describe-process-settings.ts";
+import { loadServerConfig, locateDataDirectory } from "../../client/data-directory.ts";
 import {
   getGlobalSetting,
   getLocalSettings,
   listGlobalSettings,
   setGlobalSetting,
-} from "../../../src/features/instance/settings/operations.ts";
-import { describeProcessSettings } from "../../../src/platform/config/describe-process-settings.ts";
-import { loadServerConfig, locateDataDirectory } from "../../client/data-directory.ts";
+} from "../../client/operations/instance.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import {
   type CommonOptions,

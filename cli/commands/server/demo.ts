@@ -2,14 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import chalk from "chalk";
-import { createUser } from "../../../src/features/accounts/admin/operations.ts";
-import { createTokenFor } from "../../../src/features/accounts/tokens/operations.ts";
-import { createFlow } from "../../../src/features/code/flows/operations.ts";
 import type { NewFlow } from "../../../src/features/code/flows/records.ts";
-import { createScript } from "../../../src/features/code/scripts/operations.ts";
-import { createWorkspace } from "../../../src/features/lifecycle/workspaces/operations.ts";
 import { createRandomText } from "../../../src/lib/text/ids.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
+import { createTokenFor, createUser } from "../../client/operations/accounts.ts";
+import { createFlow, createScript } from "../../client/operations/code.ts";
+import { createWorkspace } from "../../client/operations/lifecycle.ts";
 import { connectToService } from "../../client/transport.ts";
 // @ts-expect-error: read as text, not as a module
 import countdown from "../../examples/countdown.ts" with { type: "text" };

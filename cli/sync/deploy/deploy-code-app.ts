@@ -1,6 +1,5 @@
 /** Deploys apps of code: their files, and the page built from them on this machine. */
-import { createAppRaw, updateAppRaw } from "../../../src/features/code/apps/bundle-operations.ts";
-import { deleteApp } from "../../../src/features/code/apps/operations.ts";
+import { createAppRaw, deleteApp, updateAppRaw } from "../../client/operations/code.ts";
 import { createAppPolicy } from "../read/apps/code-app.ts";
 import { normaliseFields } from "../read/canonical.ts";
 import type { Fields, Item } from "../read/items.ts";

@@ -1,19 +1,17 @@
 /** Deploys scripts and flows as new versions, whose locks and schemas may have to be recomputed. */
 
+import { sleep } from "../../../src/lib/async/sleep.ts";
 import {
   archiveFlowByPath,
-  createFlow,
-  getFlowDeploymentStatus,
-  updateFlow,
-} from "../../../src/features/code/flows/operations.ts";
-import {
   archiveScriptByPath,
+  createFlow,
   createScript,
+  createScriptSnapshot,
+  getFlowDeploymentStatus,
   getScriptByPath,
   getScriptDeploymentStatus,
-} from "../../../src/features/code/scripts/operations.ts";
-import { createScriptSnapshot } from "../../../src/features/code/scripts/snapshot-operations.ts";
-import { sleep } from "../../../src/lib/async/sleep.ts";
+  updateFlow,
+} from "../../client/operations/code.ts";
 import { prependFileName } from "../../jobs/outcome.ts";
 import { CliError } from "../../terminal/text/failure.ts";
 import { listExplicitEmpty, toCanonicalFields } from "../read/canonical.ts";

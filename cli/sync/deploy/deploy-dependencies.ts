@@ -1,9 +1,7 @@
 /** Deploys lists of workspace packages from the folder `dependencies`. */
+
 import { parseDependencyFileName } from "../../../src/features/code/dependencies/dependency-files.ts";
-import {
-  createWorkspaceDependencies,
-  deleteWorkspaceDependencies,
-} from "../../../src/features/code/dependencies/operations.ts";
+import { createWorkspaceDependencies, deleteWorkspaceDependencies } from "../../client/operations/code.ts";
 import type { SyncStep } from "../plan.ts";
 import { getGlobName, type Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";

@@ -1,13 +1,14 @@
 /** Deploys groups: members and managers. */
-import { addAcl, removeAcl } from "../../../src/features/accounts/acls/operations.ts";
 import {
+  addAcl,
   addUserToGroup,
   createGroup,
   deleteGroup as deleteGroupOperation,
   getGroup,
+  removeAcl,
   removeUserFromGroup,
   updateGroup,
-} from "../../../src/features/accounts/groups/operations.ts";
+} from "../../client/operations/accounts.ts";
 import { CliError, EXIT_CODES } from "../../terminal/text/failure.ts";
 import type { Fields } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";

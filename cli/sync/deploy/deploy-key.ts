@@ -1,5 +1,5 @@
 /** Deploys the encryption key of a workspace, so that secrets encrypted with it elsewhere can be decrypted. */
-import { setEncryptionKey } from "../../../src/features/lifecycle/keys/key-operations.ts";
+import { setEncryptionKey } from "../../client/operations/lifecycle.ts";
 import type { Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 

@@ -1,5 +1,5 @@
 /** Deploys the settings of a workspace, from `settings.yaml`. */
-import { editAutoInviteOperation } from "../../../src/features/accounts/members/joining/auto-invite.ts";
+import { editAutoInviteOperation } from "../../client/operations/accounts.ts";
 import { changeSetting, isSetting } from "../../client/workspace-settings.ts";
 import { CliError, EXIT_CODES } from "../../terminal/text/failure.ts";
 import { printNote, toOneLine } from "../../terminal/text/output.ts";

@@ -1,48 +1,41 @@
 /** Deploys one step of a plan, with the same operations as manual changes. */
 
-import {
-  createFolder,
-  deleteFolder,
-  existsFolder,
-  updateFolder,
-} from "../../../src/features/accounts/folders/operations.ts";
+import { createFolder, deleteFolder, existsFolder, updateFolder } from "../../client/operations/accounts.ts";
 import {
   createResource,
-  deleteResource,
-  updateResource,
-} from "../../../src/features/assets/resources/operations.ts";
-import {
   createResourceType,
-  deleteResourceType,
-  updateResourceType,
-} from "../../../src/features/assets/resources/type-operations.ts";
-import {
   createVariable,
+  deleteResource,
+  deleteResourceType,
   deleteVariable,
+  updateResource,
+  updateResourceType,
   updateVariable,
-} from "../../../src/features/assets/variables/operations.ts";
-import { createApp, deleteApp, updateApp } from "../../../src/features/code/apps/operations.ts";
-import { createRawApp, deleteRawApp, updateRawApp } from "../../../src/features/code/apps/raw-operations.ts";
-import { storedTriggerOperations } from "../../../src/features/triggers/common/stored/operations.ts";
+} from "../../client/operations/assets.ts";
+import {
+  createApp,
+  createRawApp,
+  deleteApp,
+  deleteRawApp,
+  updateApp,
+  updateRawApp,
+} from "../../client/operations/code.ts";
 import {
   createHttpTrigger,
-  deleteHttpTrigger,
-  setHttpTriggerEnabled,
-  updateHttpTrigger,
-} from "../../../src/features/triggers/http/operations.ts";
-import {
   createSchedule,
-  deleteSchedule,
-  setScheduleEnabled,
-  updateSchedule,
-} from "../../../src/features/triggers/schedules/operations.ts";
-import {
   createWebsocketTrigger,
+  deleteHttpTrigger,
+  deleteSchedule,
   deleteWebsocketTrigger,
+  setHttpTriggerEnabled,
+  setScheduleEnabled,
   setWebsocketTriggerEnabled,
+  storedTriggers,
+  updateHttpTrigger,
+  updateSchedule,
   updateWebsocketTrigger,
-} from "../../../src/features/triggers/websocket/operations.ts";
-import type { Operation } from "../../../src/platform/http/operation.ts";
+} from "../../client/operations/triggers.ts";
+import type { AnyRemoteOperation } from "../../client/remote-operation.ts";
 import type { SyncStep } from "../plan.ts";
 import { listExplicitEmpty, normaliseFields, toCanonicalFields } from "../read/canonical.ts";
 import { type Fields, findStoredKind, getItemKey, type Item, type Kind } from "../read/items.ts";
@@ -57,11 +50,11 @@ import type { Deployment } from "./deployment.ts";
 
 /** Kinds with uniform operations: a body to create, a body to update, a path to delete. */
 interface PlainOperations {
-  create: Operation;
-  update: Operation;
-  remove: Operation;
+  create: AnyRemoteOperation;
+  update: AnyRemoteOperation;
+  remove: AnyRemoteOperation;
   /** Sets `enabled`, which an update does not change. */
-  setEnabled?: Operation;
+  setEnabled?: AnyRemoteOperation;
   /** Fields that no update can change: the item is deleted and created again. */
   fixed?: readonly string[];
   /** Name of the item's parameter in its operations' paths. */
@@ -106,7 +99,7 @@ const PLAIN_KINDS: Partial<Record<Kind, PlainOperations>> = {
 function findPlainOperations(kind: Kind): PlainOperations | undefined {
   const stored = findStoredKind(kind);
   if (!stored) return PLAIN_KINDS[kind];
-  const { create, update, delete: remove, setEnabled } = storedTriggerOperations[stored.kind];
+  const { create, update, delete: remove, setEnabled } = storedTriggers[stored.kind];
   return { create, update, remove, setEnabled, replaces: true };
 }
 
@@ -137,7 +130,7 @@ export async function deployStep(at: Deployment, step: SyncStep): Promise<void> 
 async function deployPlain(at: Deployment, plain: PlainOperations, step: SyncStep): Promise<void> {
   const { item } = step;
   const { kind, path } = item;
-  const call = (operation: Operation, input: Fields) =>
+  const call = (operation: AnyRemoteOperation, input: Fields) =>
     at.client.call(operation, { workspace: at.workspace, ...input });
   const target = { [plain.parameter ?? "path"]: path };
   if (step.change === "delete") {

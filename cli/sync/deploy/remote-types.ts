@@ -1,4 +1,4 @@
-import { fileResourceTypes } from "../../../src/features/assets/resources/type-operations.ts";
+import { fileResourceTypes } from "../../client/operations/assets.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import type { FileTypes } from "../read/files.ts";
 import type { Item } from "../read/items.ts";

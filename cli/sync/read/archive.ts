@@ -1,7 +1,7 @@
 /** Reads the items of a workspace from the service. */
-import { tarballWorkspace } from "../../../src/features/lifecycle/export/archive-operations.ts";
-import { getEncryptionKey } from "../../../src/features/lifecycle/keys/key-operations.ts";
+
 import { parseSchemaJson } from "../../../src/lib/json/json.ts";
+import { getEncryptionKey, tarballWorkspace } from "../../client/operations/lifecycle.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { CliError } from "../../terminal/text/failure.ts";
 import type { FolderSettings } from "./folder-settings.ts";

@@ -95,10 +95,17 @@ export class ResponseWithHeaders<R> {
   }
 }
 
-export interface OperationDeclaration<A extends Access, P extends string, Q, B, R> {
+export interface OperationDeclaration<
+  A extends Access,
+  P extends string,
+  Q,
+  B,
+  R,
+  M extends Method = Method,
+> {
   /** operationId: unique, camelCase. */
   name: string;
-  method: Method;
+  method: M;
   /** Path below /api. A last parameter named `path` or `*_path` is greedy. */
   path: P;
   access: A;
@@ -163,7 +170,10 @@ export interface Operation {
 }
 
 /** An operation with its input and result types, for typed calls. */
-export interface TypedOperation<I, R> extends Operation {
+export interface TypedOperation<I, R, P extends string = string, M extends Method = Method>
+  extends Operation {
+  path: P;
+  method: M;
   readonly _types?: { input: I; result: R };
 }
 
@@ -177,8 +187,9 @@ export function operation<
   R,
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
->(declaration: OperationDeclaration<A, P, Q, B, R>): TypedOperation<CallInput<P, Q, B>, R> {
-  return declaration as unknown as TypedOperation<CallInput<P, Q, B>, R>;
+  const M extends Method = Method,
+>(declaration: OperationDeclaration<A, P, Q, B, R, M>): TypedOperation<CallInput<P, Q, B>, R, P, M> {
+  return declaration as unknown as TypedOperation<CallInput<P, Q, B>, R, P, M>;
 }
 
 /** Returns the same operation under a second name and path, for existing clients. */

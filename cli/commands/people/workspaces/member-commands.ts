@@ -2,17 +2,15 @@
 
 import {
   acceptOwnInvite,
-  declineOwnInvite,
-  listOwnInvites,
-} from "../../../../src/features/accounts/admin/own-operations.ts";
-import {
   addUser,
+  declineOwnInvite,
   deleteInvite,
+  deleteMember,
   inviteUser,
   leaveWorkspace,
+  listOwnInvites,
   listPendingInvites,
-} from "../../../../src/features/accounts/members/joining/membership-operations.ts";
-import { deleteMember } from "../../../../src/features/accounts/members/member-operations.ts";
+} from "../../../client/operations/accounts.ts";
 import {
   type CommonOptions,
   createCommand,

@@ -1,5 +1,5 @@
-import { listWorkspaces } from "../../../../src/features/lifecycle/workspaces/operations.ts";
 import { readDefaultWorkspace, writeDefaultWorkspace } from "../../../client/default-workspace.ts";
+import { listWorkspaces } from "../../../client/operations/lifecycle.ts";
 import { type CommonOptions, createCommand, formatExamples, withClient } from "../../../program/command.ts";
 import { CliError } from "../../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../../terminal/text/output.ts";

@@ -6,9 +6,6 @@ import type { Job } from "../../../platform/queue/tables.ts";
 import { canSeeAccounts, redactRecord, toJobRecord } from "../job/records.ts";
 import type { JobUpdate, SeenState } from "./updates.ts";
 
-/** The last comment of a getupdate_sse stream at its time limit: the client reconnects with its offsets. */
-export const LIMIT_COMMENT = "timeout";
-
 /** The last comment of a stream when the server stops: the client reconnects with its offsets. */
 export const STOP_COMMENT = "the server stops";
 

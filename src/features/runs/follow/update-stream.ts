@@ -12,12 +12,12 @@ import type { Job } from "../../../platform/queue/tables.ts";
 import { addLogHeader, type OutputKind, readStoredOutput } from "../job/logs.ts";
 import { findJob } from "../submit/find-and-cancel.ts";
 import { type FeedFollower, type JobFeed, subscribeToFeed, unsubscribeFromFeed } from "./job-feed.ts";
+import { LIMIT_COMMENT } from "./limit-comment.ts";
 import {
   type Completion,
   createAudienceKey,
   createErrorUpdate,
   formatUpdate,
-  LIMIT_COMMENT,
   STOP_COMMENT,
   type StreamOptions,
 } from "./update-events.ts";

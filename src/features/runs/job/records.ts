@@ -1,4 +1,5 @@
 /** Job records in the HTTP interface. */
+
 import { getTableColumns, sql } from "drizzle-orm";
 import { z } from "zod";
 import { parseJson } from "../../../lib/json/json.ts";
@@ -7,14 +8,13 @@ import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { isTriggerToken } from "../../tenancy/tokens/scopes.ts";
 import { FlowStatus } from "./flow-status.ts";
+import { TOO_BIG_PLACEHOLDER } from "./too-big.ts";
 
 /** Maximum characters of log in a job's record; get_logs returns all of it. */
 export const MAX_LOG_CHARS = 20_000;
 
 /** Maximum characters of arguments, and of result, in a job's record; get_args and get_result return all of them. */
 const MAX_JSON_CHARS = 90_000;
-/** Replaces arguments and results that are too large; existing clients recognise this text. */
-export const TOO_BIG_PLACEHOLDER = "WINDMILL_TOO_BIG";
 
 export const JobRecord = z
   .object({

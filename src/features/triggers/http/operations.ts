@@ -9,9 +9,10 @@ import { keepUnknownFields, mergeUnknownFields } from "../../tenancy/rights/unkn
 import { isTriggerEnabled, TriggerMode, toTriggerMode } from "../common/mode.ts";
 import { createTriggerOperations, triggerRecordFields } from "../common/trigger-operations.ts";
 import { getActiveRoutes } from "./active-routes.ts";
+import { HTTP_METHODS } from "./methods.ts";
 import { createRouteKey } from "./route-conflicts.ts";
 import * as service from "./service.ts";
-import { AUTHENTICATION_METHODS, HTTP_METHODS, type HttpTrigger, REQUEST_TYPES } from "./tables.ts";
+import { AUTHENTICATION_METHODS, type HttpTrigger, REQUEST_TYPES } from "./tables.ts";
 
 const base = "/w/{workspace}/http_triggers" as const;
 

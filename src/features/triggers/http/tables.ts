@@ -1,10 +1,10 @@
 import { tableKit } from "../../../database/kit.ts";
 import type { Retry } from "../../../engines/flow-engine/types.ts";
 import type { SignatureSettings } from "../../code/scripts/signature-rule.ts";
+import type { HTTP_METHODS } from "./methods.ts";
 
 const { table, text, boolean, timestamp, json, primaryKey } = tableKit;
 
-export const HTTP_METHODS = ["get", "post", "put", "delete", "patch"] as const;
 /** The response: `sync` the result, `async` the job's id, `sync_sse` a stream of updates. */
 export const REQUEST_TYPES = ["sync", "async", "sync_sse"] as const;
 /** Existing tools say `windmill` for `token`. */
