@@ -7,7 +7,7 @@
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createResultReader, type Results } from "./results.ts";
 
 /** Tests wait for other processes a third of the time. */
@@ -43,6 +43,17 @@ const RUNTIME = {
   MIMALLOC_PURGE_HOLES: "0",
 };
 
+/**
+ * Returns the search path with the folder of Python itself first: a shim of pyenv or asdf in its place takes ten times
+ * as long to start, and some hundred tests start one.
+ */
+function findPathWithPython(): string {
+  const { PATH = "" } = process.env;
+  const find = [Bun.which("python3") ?? "", "-c", "import sys; print(sys.executable)"];
+  const found = find[0] ? Bun.spawnSync(find).stdout.toString().trim() : "";
+  return found === "" ? PATH : `${dirname(found)}:${PATH}`;
+}
+
 const isFlag = (argument: string) => argument.startsWith("-");
 const isFolder = (argument: string) =>
   !isFlag(argument) && (statSync(argument, { throwIfNoEntry: false })?.isDirectory() ?? false);
@@ -73,7 +84,7 @@ async function runBunTest(args: string[], openReader?: () => StreamReader): Prom
   const output = openReader ? "pipe" : "inherit";
   const run = Bun.spawn([process.execPath, "test", TIMEOUT, ...args], {
     stdio: ["ignore", output, output],
-    env: { ...RUNTIME, ...process.env },
+    env: { ...RUNTIME, ...process.env, PATH: findPathWithPython() },
     detached: true,
   });
   const stop = (name: NodeJS.Signals) => {
