@@ -12,10 +12,15 @@ import { type Bench, EXECUTABLE, startServer, untilOutput } from "./tools/proces
 const SCRIPT = "export function main(name: string) {\n  return { hello: name };\n}\n";
 const SHELL = 'echo "hello $1"\n';
 const ROUNDS = 9;
+/** The runtime's own start where the targets in milliseconds were set, in milliseconds; machines differ severalfold. */
+const REFERENCE_START_MS = 5;
 
 /** @param scale share of the rounds that is made, for a quick look */
 export async function starts(scale = 1): Promise<Figure[]> {
   const rounds = Math.max(3, Math.round(ROUNDS * scale));
+  const runtime = await repeat(rounds, startRuntime);
+  const most = (what: string, measured: number, target: number) =>
+    compareWithStart(what, { measured, target, runtime });
   const version = await repeat(rounds, () => runCommand([EXECUTABLE, "--version"]));
   const figures = [most("svc --version", version, 20)];
   const server = await startServer();
@@ -39,9 +44,26 @@ export async function starts(scale = 1): Promise<Figure[]> {
   return [...figures, most("svc serve, to its first answer, new data directory", served, 150)];
 }
 
-function most(what: string, measured: number, target: number): Figure {
-  const holds = measured <= target;
-  return { what, measured: ms(measured), floor: "", ratio: measured, target: `<= ${target} ms`, holds };
+/** A time that holds if it is at most the target here, or as many starts of the runtime as the target was. */
+function compareWithStart(
+  what: string,
+  { measured, target, runtime }: Record<"measured" | "target" | "runtime", number>,
+): Figure {
+  const ratio = measured / runtime;
+  const starts = target / REFERENCE_START_MS;
+  return {
+    what,
+    measured: ms(measured),
+    floor: `runtime ${ms(runtime)}`,
+    ratio,
+    target: `<= ${target} ms or ${starts} × runtime`,
+    holds: measured <= target || ratio <= starts,
+  };
+}
+
+/** Starts the runtime with a script of one number. */
+async function startRuntime(): Promise<void> {
+  await runCommand([EXECUTABLE, "--eval", "0"], { BUN_BE_BUN: "1" });
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -248,12 +248,12 @@ function excludeDataDir(path: string, data_dir: string): string[] {
 /** Returns the maximums of this process's limits by resource, which its children cannot raise; absent: unlimited. */
 function readOwnLimits(): Map<number, number> {
   const text = readFileSync("/proc/self/limits", "utf8");
-  return new Map(
-    Object.entries(LIMIT_NAMES).flatMap(([resource, name]) => {
-      const most = Number(new RegExp(`^${name} +\\w+ +(\\w+)`, "m").exec(text)?.[1]);
-      return Number.isNaN(most) ? [] : [[Number(resource), most] as const];
-    }),
-  );
+  const found = Object.entries(LIMIT_NAMES).map(([resource, name]): [number, number] => {
+    // The columns are soft limit, hard limit and unit; a limit may be `unlimited`.
+    const [, most] = new RegExp(`^${name} +\\w+ +(\\w+)`, "m").exec(text) ?? [];
+    return [Number(resource), Number(most)];
+  });
+  return new Map(found.filter(([, most]) => !Number.isNaN(most)));
 }
 
 /** Returns why no job may run with this mode; undefined if jobs may run. */
