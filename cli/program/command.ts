@@ -15,6 +15,7 @@ import {
 } from "../client/data-directory.ts";
 import { readDefaultWorkspace } from "../client/default-workspace.ts";
 import { isSameServer, type Login, readLogin } from "../client/login-file.ts";
+import { listWorkspaces } from "../client/operations/lifecycle.ts";
 import {
   type ConnectionTarget,
   connectToService,
@@ -183,7 +184,6 @@ export function formatExamples(...lines: string[]): string {
 export async function resolveWorkspace(client: ServiceClient, given: string | undefined): Promise<string> {
   const named = given ?? (process.env.SVC_WORKSPACE || readDefaultWorkspace(client.where));
   if (named) return named;
-  const { listWorkspaces } = await import("../../src/features/lifecycle/workspaces/operations.ts");
   const found = await client.call(listWorkspaces, {});
   if (found.length === 1) return found[0]!.id;
   throw new CliError(

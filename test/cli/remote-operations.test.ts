@@ -30,7 +30,7 @@ test("each reference has the method, path and kind of response of an operation",
 test("only `svc push` and `svc pull`, which compare fields, load operations themselves", () => {
   const files = [...new Bun.Glob("{client,commands,jobs,program,terminal}/**/*.ts").scanSync(cli)];
   const loading = files.filter((file) =>
-    /^import (?!type )[^;]*from "[^"]*src\/features\/[^"]*operations\.ts"/m.test(
+    /^(import (?!type )[^;]*from |.*\bimport\()"[^"]*src\/features\/[^"]*operations\.ts"/m.test(
       readFileSync(join(cli, file), "utf8"),
     ),
   );

@@ -111,6 +111,11 @@ export const editLargeFileStorageConfig = remote<typeof storage.editLargeFileSto
   "json",
 );
 
+export const getPremiumInfo = remote<typeof usage.getPremiumInfo>(
+  "GET",
+  "/w/{workspace}/workspaces/premium_info",
+  "json",
+);
 export const setAutomaticBilling = remote<typeof usage.setAutomaticBilling>(
   "POST",
   "/w/{workspace}/workspaces/set_automatic_billing",

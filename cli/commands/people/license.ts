@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRandomText } from "../../../src/lib/text/ids.ts";
+import { getGlobalSetting } from "../../client/operations/instance.ts";
 import {
   type CommonOptions,
   createCommand,
@@ -134,7 +135,6 @@ async function parseLicense(given: string, { publicKey }: { publicKey?: string }
 }
 
 async function readInstanceLicense(options: CommonOptions): Promise<ShownLicense> {
-  const { getGlobalSetting } = await import("../../../src/features/instance/settings/operations.ts");
   return withClient(options, async (client) => {
     const license_key = await client.call(getGlobalSetting, { key: "license_key" });
     if (license_key === null) {

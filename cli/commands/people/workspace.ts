@@ -4,6 +4,7 @@ import {
   changeWorkspaceName,
   createWorkspace,
   deleteWorkspace,
+  getPremiumInfo,
   getWorkspaceName,
   listWorkspaces,
   listWorkspacesAsSuperAdmin,
@@ -85,7 +86,6 @@ const get = createCommand("show", "show a workspace")
   .addHelpText("after", formatExamples("svc workspace show acme"))
   .action(async (id: string, options: CommonOptions) => {
     const { readWorkspaceSettings } = await import("../../client/workspace-settings.ts");
-    const { getPremiumInfo } = await import("../../../src/features/lifecycle/settings/usage-operations.ts");
     const found = await withClient(options, async (client) => ({
       id,
       name: await client.call(getWorkspaceName, { workspace: id }),

@@ -25,7 +25,10 @@ export interface Load {
   once: boolean;
   /** Whether its code, or a package, may send requests through `node:http`. */
   requests: boolean;
-  /** Whether its code may use modules of Node or the streams of `process`, and thereby change or bypass them. */
+  /**
+   * Whether its code seems to use modules of Node or the streams of `process`, which are then prepared before it. Code that
+   * hides this prints asynchronously, and what it changes in them counts.
+   */
   modules: boolean;
   /** Program that runs each job, in place of a function of `file`. */
   program?: HostedProgram | undefined;

@@ -12,6 +12,8 @@ const STATX_CTIME = 0x80;
 const STATX_CTIME_OFFSET = 96;
 const O_DIRECTORY = process.arch === "arm64" ? 0o40000 : 0o200000;
 const O_CLOEXEC = 0o2000000;
+/** Space for what getdents64(2) returns for `.`, `..` and a name of any length: 255 bytes and a header. */
+const FOLDER_BYTES = 512;
 /** What getdents64(2) returns for `.` and `..`, in bytes. */
 const EMPTY_FOLDER_BYTES = 48;
 /** Two changes within this time may leave the same change time. */
@@ -25,7 +27,7 @@ const SHARED_LINK = "shared";
 const { chdir, cwd } = process;
 const now = Date.now;
 const path = cwd();
-const buffer = new DataView(new ArrayBuffer(256));
+const buffer = new DataView(new ArrayBuffer(FOLDER_BYTES));
 const NO_NAME = new Uint8Array(1);
 const descriptor = openFolder();
 /** Change time of the empty folder; undefined while it is not conclusive. */

@@ -96,13 +96,12 @@ function dropQueue(): number {
 async function load(message: Load): Promise<void> {
   Object.assign(process.env, message.environment);
   setToken(message.environment.WM_TOKEN);
+  clearTimeout(patching);
   try {
     if (message.program) {
-      clearTimeout(patching);
       loaded = { module: {}, load: message };
       host = openHost(message, message.program);
     } else {
-      clearTimeout(patching);
       if (message.modules) {
         nodeFs();
         patchStreams();

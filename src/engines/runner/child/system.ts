@@ -136,13 +136,30 @@ export function startProgram(
   return { pid, exited };
 }
 
-let loadedFs: typeof import("node:fs") | undefined;
+/** Functions of `node:fs`, as they were before a script could replace them. */
+type NodeFs = Pick<typeof import("node:fs"), (typeof FS_FUNCTIONS)[number]>;
+
+const FS_FUNCTIONS = [
+  "closeSync",
+  "constants",
+  "fstatSync",
+  "openSync",
+  "readdirSync",
+  "readFileSync",
+  "readlinkSync",
+  "rmSync",
+  "symlinkSync",
+  "writeSync",
+] as const;
+let loadedFs: NodeFs | undefined;
 
 /**
- * Returns `node:fs`. Loading it takes a quarter of the start of a process, so it is loaded at first use, but before a script
- * that may replace its functions.
+ * Returns functions of `node:fs`. Loading it takes a quarter of the start of a process, so it is loaded at first use, but
+ * before a script that imports something.
  */
-export function nodeFs(): typeof import("node:fs") {
-  loadedFs ??= process.getBuiltinModule("node:fs");
+export function nodeFs(): NodeFs {
+  if (loadedFs) return loadedFs;
+  const module = process.getBuiltinModule("node:fs");
+  loadedFs = Object.fromEntries(FS_FUNCTIONS.map((name) => [name, module[name]])) as unknown as NodeFs;
   return loadedFs;
 }

@@ -12,7 +12,7 @@ export interface RuntimeFiles {
   /** Folder of the wrappers that run scripts of other languages or are compiled with them. */
   wrappers: string;
   watchdog: string;
-  /** Program that applies the sandbox to a child and then becomes it. */
+  /** Program that carries out a launch plan where launch programs cannot be executed. */
   launcher: string;
   /** Query module by language; absent for languages whose scripts are loaded directly. */
   queries: Partial<Record<RunnableLanguage, string>>;

@@ -14,6 +14,8 @@ const SHORTAGE_CODES = new Set([
   "ENFILE",
   "ENOMEM",
   "EAGAIN",
+  // Another thread forked while a launch program was being written.
+  "ETXTBSY",
   "EIO",
   "EACCES",
   "EPERM",

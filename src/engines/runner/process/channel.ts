@@ -34,9 +34,6 @@ interface ChannelOptions {
   onClose: (problem: string | undefined) => void;
 }
 
-/** Environment that tells a child's runtime about its side, descriptor 3. */
-export const CHANNEL_ENVIRONMENT = { NODE_CHANNEL_FD: "3", NODE_CHANNEL_SERIALIZATION_MODE: "json" };
-
 const NEWLINE = 10;
 /** Pending messages are sent at once from this number on: the child begins while the server makes more. */
 const MAX_PENDING = 8;

@@ -13,7 +13,8 @@ import type { FolderAccess } from "../sandbox/child-folders.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChildUser } from "../sandbox/users/child-users.ts";
 import type { ChildExit, ChildTokens, JobError } from "../types.ts";
-import { CHANNEL_ENVIRONMENT, type ChildChannel, openChannel } from "./channel.ts";
+import { type ChildChannel, openChannel } from "./channel.ts";
+import { CHANNEL_ENVIRONMENT } from "./channel-environment.ts";
 import type { Guard } from "./guard.ts";
 import { RunPace } from "./run-pace.ts";
 

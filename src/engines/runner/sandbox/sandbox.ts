@@ -64,12 +64,12 @@ const RLIMIT_NOFILE = 7;
 const CAP_DAC_OVERRIDE = 1;
 const LAST_CAPABILITY = 63;
 
-/** Names of the limits in /proc/self/limits. */
-const LIMIT_NAMES: Record<number, string> = {
-  [RLIMIT_FSIZE]: "Max file size",
-  [RLIMIT_CORE]: "Max core file size",
-  [RLIMIT_NPROC]: "Max processes",
-  [RLIMIT_NOFILE]: "Max open files",
+/** Lines of the limits in /proc/self/limits, with the maximum. */
+const OWN_LIMITS: Record<number, RegExp> = {
+  [RLIMIT_FSIZE]: /^Max file size +\w+ +(\w+)/m,
+  [RLIMIT_CORE]: /^Max core file size +\w+ +(\w+)/m,
+  [RLIMIT_NPROC]: /^Max processes +\w+ +(\w+)/m,
+  [RLIMIT_NOFILE]: /^Max open files +\w+ +(\w+)/m,
 };
 
 const MAX_OPEN_FILES = 4_096;
@@ -184,13 +184,11 @@ export function createSandbox(
         createSyscallFilter({ architecture, landlock, guarded, hasPorts: options.ports !== undefined }),
       ).toString("base64")
     : undefined;
-  const own_limits = readOwnLimits();
-  const limitTo = (resource: number, most: number): [number, number] => [
-    resource,
-    Math.min(most, own_limits.get(resource) ?? most),
+  const limits: [number, number][] = [
+    [RLIMIT_CORE, 0],
+    [RLIMIT_NOFILE, MAX_OPEN_FILES],
   ];
-  const limits = [limitTo(RLIMIT_CORE, 0), limitTo(RLIMIT_NOFILE, MAX_OPEN_FILES)];
-  if (options.max_file_bytes > 0) limits.push(limitTo(RLIMIT_FSIZE, options.max_file_bytes));
+  if (options.max_file_bytes > 0) limits.push([RLIMIT_FSIZE, options.max_file_bytes]);
   const { max_processes } = options;
   const most_tasks = users
     ? TASKS_PER_PROCESS * max_processes + (max_processes > 0 ? OWN_SPARE_TASKS : SPARE_TASKS)
@@ -211,7 +209,7 @@ export function createSandbox(
       // Jobs of a flow that share a folder share their user id.
       const tasks = users && access.shared !== undefined ? JOBS_PER_SHARED_USER * most_tasks : most_tasks;
       const spec: LaunchSpec = {
-        limits: [...limits, limitTo(RLIMIT_NPROC, tasks)],
+        limits: lowerToOwn([...limits, [RLIMIT_NPROC, tasks]]),
         rules,
         filter,
         command: program,
@@ -245,15 +243,14 @@ function excludeDataDir(path: string, data_dir: string): string[] {
     : [path];
 }
 
-/** Returns the maximums of this process's limits by resource, which its children cannot raise; absent: unlimited. */
-function readOwnLimits(): Map<number, number> {
+/** Lowers limits to the maximums of this process, which its children could raise only as root. */
+function lowerToOwn(limits: [resource: number, most: number][]): [number, number][] {
   const text = readFileSync("/proc/self/limits", "utf8");
-  const found = Object.entries(LIMIT_NAMES).map(([resource, name]): [number, number] => {
+  return limits.map(([resource, most]) => {
     // The columns are soft limit, hard limit and unit; a limit may be `unlimited`.
-    const [, most] = new RegExp(`^${name} +\\w+ +(\\w+)`, "m").exec(text) ?? [];
-    return [Number(resource), Number(most)];
+    const [, own] = OWN_LIMITS[resource]!.exec(text) ?? [];
+    return [resource, Number.isNaN(Number(own)) ? most : Math.min(most, Number(own))];
   });
-  return new Map(found.filter(([, most]) => !Number.isNaN(most)));
 }
 
 /** Returns why no job may run with this mode; undefined if jobs may run. */

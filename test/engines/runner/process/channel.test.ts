@@ -1,6 +1,7 @@
 /** The server's side of a child's channel. */
 import { expect, test } from "bun:test";
-import { CHANNEL_ENVIRONMENT, openChannel } from "../../../../src/engines/runner/process/channel.ts";
+import { openChannel } from "../../../../src/engines/runner/process/channel.ts";
+import { CHANNEL_ENVIRONMENT } from "../../../../src/engines/runner/process/channel-environment.ts";
 import type { FromChild } from "../../../../src/engines/runner/protocol.ts";
 
 const LINES = 20_000;

@@ -70,7 +70,7 @@ describe.each(["x64", "arm64"] as const)("on %s", (architecture) => {
     });
 
     test("a command that cannot be executed is reported", async () => {
-      const err = "the program could not be started\n";
+      const err = `${join(place, "missing")} could not be started\n`;
       expect(await run([], [], [join(place, "missing")])).toEqual({ out: "", err, code: 126 });
     });
 

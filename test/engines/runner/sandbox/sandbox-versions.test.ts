@@ -7,6 +7,7 @@ import { writeRuntimeFiles } from "../../../../src/engines/runner/files/runtime-
 import { createSandbox } from "../../../../src/engines/runner/sandbox/sandbox.ts";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import type { SandboxSettings } from "../../../../src/engines/runner/types.ts";
+import { mountNoexec } from "./noexec-folder.ts";
 
 const here = detectSandboxSupport();
 const place = mkdtempSync(join(tmpdir(), "svc-versions-"));
@@ -24,6 +25,7 @@ const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Resp
 const stranger = Bun.spawn(["sleep", "300"]);
 afterAll(async () => {
   stranger.kill();
+  unmount?.();
   await Promise.all([open.stop(), closed.stop()]);
   rmSync(place, { recursive: true, force: true });
 });
@@ -51,11 +53,11 @@ const PROBE = `import * as fs from "node:fs";
   process.exit();`;
 writeFileSync(join(code, "probe.ts"), PROBE);
 
-/** In a folder where no launch program can be executed, the runtime carries out the plan. */
-const LAUNCHES = [
-  ["a launch program", runner],
-  ["the runtime", join(place, "missing")],
-] as const;
+/** Where no launch program can be executed, the runtime carries out the plan. */
+const LAUNCHES: [by: string, folder: string][] = [["a launch program", runner]];
+const noexec = join(place, "noexec");
+const unmount = mountNoexec(noexec);
+if (unmount) LAUNCHES.push(["the runtime", noexec]);
 
 async function probe(
   landlock: number,

@@ -119,6 +119,7 @@ export function createCommonCalls({
   const { calls, require, attempt, addRules } = createCollector(numbers);
   // Occupies the channel's descriptor if the process has none, so that the next ones have the numbers expected.
   attempt(0, "fcntl", STDERR, F_DUPFD, CHANNEL);
+  attempt(0, "close", FIRST_OPENED);
   attempt(0, "close_range", FIRST_OPENED, 0xffffffff, 0);
   require("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   // The OOM killer shall prefer scripts to the server. A container may forbid it.
@@ -163,7 +164,6 @@ export function createLaunchPlan(
   }
   for (const [resource, most] of limits) require("prlimit64", 0, resource, { words: [most, most] }, 0);
   attempt(0, "fcntl", CHANNEL, F_SETFD, 0);
-  // Changing the user resets the parent-death signal, so it is set afterwards.
   if (user) becomeUser(user);
   // struct sock_fprog: the number of eight-byte instructions, and their address.
   if (filter !== undefined) {

@@ -1,6 +1,6 @@
 /**
- * Makes a launch plan a program of a few kilobytes, which starts a hundred times faster than the runtime. The program is
- * an ELF executable (elf(5)) for Linux, with the same forty instructions for all plans: a loop over a table of calls.
+ * Makes a launch plan a program of some 25 kilobytes, which starts in a fraction of the runtime's time. The program is an
+ * ELF executable (elf(5)) for Linux, with the same twenty instructions for all plans: a loop over a table of calls.
  */
 import type { LaunchCall, LaunchPlan, Operand } from "./launch-plan.ts";
 import { type Architecture, SYSCALLS, type Syscall } from "./syscalls.ts";
@@ -74,7 +74,7 @@ export interface CommonCalls {
   bytes: Buffer;
   /** Address of the first call. */
   first: number;
-  /** Addresses of the calls that print a message and exit, by name of the failed call. */
+  /** Addresses of the calls that print a message and exit, by message. */
   failures: Map<string, number>;
 }
 
@@ -119,7 +119,7 @@ class Memory {
   private readonly numbers: Record<Syscall, number>;
   private readonly parts: Buffer[] = [];
 
-  /** @param failures addresses that are known, by name of the call */
+  /** @param failures addresses that are known, by message */
   constructor(start: number, numbers: Record<Syscall, number>, failures?: Map<string, number>) {
     this.start = start;
     this.numbers = numbers;
@@ -148,10 +148,10 @@ class Memory {
    * @returns a function that encodes the calls themselves for their address
    */
   encode(calls: LaunchCall[]): (address: number) => Buffer {
-    const rows = calls.map(({ name, number, operands, skipped }) => ({
-      words: [number, ...operands.map((operand) => this.resolve(operand))],
-      failure: skipped === undefined ? this.findFailure(name) : undefined,
-      skipped: skipped ?? 0,
+    const rows = calls.map((call) => ({
+      words: [call.number, ...call.operands.map((operand) => this.resolve(operand))],
+      failure: call.skipped === undefined ? this.findFailure(describeFailure(call)) : undefined,
+      skipped: call.skipped ?? 0,
     }));
     return (address) => {
       const words = new BigInt64Array((rows.length * CALL_BYTES) / 8);
@@ -177,22 +177,24 @@ class Memory {
   }
 
   /** Returns the address of calls that report a failed call and exit. */
-  private findFailure(name: Syscall): number {
-    const found = this.failures.get(name);
+  private findFailure(message: string): number {
+    const found = this.failures.get(message);
     if (found !== undefined) return found;
-    const message =
-      name === "execve"
-        ? "the program could not be started\n"
-        : `the sandbox could not be set up: ${name} was refused\n`;
     const { write, exit_group } = this.numbers;
     const encoded = this.encode([
-      { number: write, name: "write", operands: [STDERR, message, message.length], skipped: 0 },
+      { number: write, name: "write", operands: [STDERR, message, Buffer.byteLength(message)], skipped: 0 },
       { number: exit_group, name: "exit_group", operands: [NOT_EXECUTED], skipped: 0 },
     ]);
     const address = this.append(encoded(this.end));
-    this.failures.set(name, address);
+    this.failures.set(message, address);
     return address;
   }
+}
+
+function describeFailure({ name, operands }: LaunchCall): string {
+  return name === "execve"
+    ? `${operands[0]} could not be started\n`
+    : `the sandbox could not be set up: ${name} was refused\n`;
 }
 
 /** Reads the hexadecimal bytes at the start of each line. */

@@ -15,7 +15,7 @@ import { type Architecture, SYSCALLS } from "./syscalls.ts";
 export interface Launcher {
   /**
    * Returns the command that restricts itself and becomes a program.
-   * @param file path of the launch program, which is written if one can be executed
+   * @param file path of the launch program, or of the plan where none can be executed, which this writes
    * @throws system errors
    */
   commandFor(spec: LaunchSpec, file: string): string[];
@@ -39,7 +39,10 @@ export function createLauncher(
     commandFor(own, file) {
       const plan = createLaunchPlan(spec, own);
       executes ??= canExecuteIn(folder, architecture);
-      if (!executes) return [process.execPath, "--no-install", fallback, JSON.stringify({ common, ...plan })];
+      if (!executes) {
+        writeFileSync(file, JSON.stringify({ common, ...plan }), { mode: 0o600 });
+        return [process.execPath, "--no-install", fallback, file];
+      }
       encoded ??= encodeCommonCalls(common, architecture);
       writeFileSync(file, createLaunchProgram(encoded, plan, architecture), { mode: 0o700 });
       return [file];
@@ -47,7 +50,13 @@ export function createLauncher(
   };
 }
 
-/** Whether launch programs can be executed in a folder: its file system may be mounted `noexec`. */
+/** Error codes of programs that may not or cannot be executed. */
+const NOT_EXECUTABLE = new Set(["EACCES", "EPERM", "ENOEXEC"]);
+
+/**
+ * Whether launch programs can be executed in a folder: its file system may be mounted `noexec`.
+ * @throws other system errors, such as a lack of memory
+ */
 function canExecuteIn(folder: string, architecture: Architecture): boolean {
   const { exit_group, execve } = SYSCALLS[architecture];
   const exit: LaunchCall = { number: exit_group, name: "exit_group", operands: [0] };
@@ -57,8 +66,9 @@ function canExecuteIn(folder: string, architecture: Architecture): boolean {
     const program = createLaunchProgram(encodeCommonCalls([], architecture), plan, architecture);
     writeFileSync(file, program, { mode: 0o700 });
     return Bun.spawnSync([file]).exitCode === 0;
-  } catch {
-    return false;
+  } catch (cause) {
+    if (NOT_EXECUTABLE.has((cause as { code?: string }).code ?? "")) return false;
+    throw cause;
   } finally {
     rmSync(file, { force: true });
   }

@@ -3,13 +3,15 @@
  * mounted `noexec`. Landlock binds only the calling thread, but the runtime's other threads end with `execve`.
  */
 import { dlopen, type Pointer, ptr, read } from "bun:ffi";
+import { readFileSync } from "node:fs";
+import { CHANNEL_ENVIRONMENT } from "../../process/channel-environment.ts";
 import type { LaunchCall, LaunchPlan, Operand } from "./launch-plan.ts";
 
 /** Exit status of a command that could not be executed, as of shells. */
 const NOT_EXECUTED = 126;
 
 const libc = openLibc();
-const { common, own, execve, command } = JSON.parse(process.argv[2]!) as LaunchPlan & {
+const { common, own, execve, command } = JSON.parse(readFileSync(process.argv[2]!, "utf8")) as LaunchPlan & {
   common: LaunchCall[];
 };
 /** Keeps memory that the kernel reads from being garbage collected. */
@@ -58,7 +60,10 @@ function callSystem(number: number, operands: Operand[]): boolean {
 
 const errno = () => read.i32(libc.__errno_location()!, 0);
 
-const environment = Object.entries(process.env).map(([name, value]) => `${name}=${value}`);
+// The runtime has removed the channel's variables.
+const environment = Object.entries({ ...process.env, ...CHANNEL_ENVIRONMENT }).map(
+  ([name, value]) => `${name}=${value}`,
+);
 const calls = [...common, ...own];
 for (let at = 0; at < calls.length; at++) {
   const { number, name, operands, skipped } = calls[at]!;
