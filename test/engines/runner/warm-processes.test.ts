@@ -238,6 +238,21 @@ def main():
     }
   });
 
+  test.each([
+    ["with the longest names", `const { readdirSync } = fs;`, `"x".repeat(255)`],
+    ["if the script replaces functions", `const { readdirSync } = fs; fs.readdirSync = () => [];`, `"kept"`],
+  ])("of files %s", async (what, before, name) => {
+    const content = `import fs from "node:fs"; ${before}
+      export function main() {
+        const found = readdirSync(".");
+        fs.writeFileSync(${name}, "");
+        return found;
+      }`;
+    const path = `u/admin/leaves_${what.replaceAll(" ", "_")}`;
+    await script("bun", path, content);
+    for (let run = 0; run < 3; run++) expect(await call(path)).toEqual([]);
+  });
+
   test("if it cannot be emptied, the process takes no other job", async () => {
     const content = `import * as fs from "node:fs";
       export function main() {
