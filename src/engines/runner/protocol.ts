@@ -1,6 +1,9 @@
-/** Protocol between runner and child: JSON lines on the child's IPC socket. Types only. */
+/** Protocol between runner and child: JSON lines on the child's IPC socket. */
 import type { ParameterBinding } from "../languages/types.ts";
 import type { ChildExit, JobError } from "./types.ts";
+
+/** Variables by which a child's runtime finds the socket, for `process.send` (Node's names). */
+export const CHANNEL_ENVIRONMENT = { NODE_CHANNEL_FD: "3", NODE_CHANNEL_SERIALIZATION_MODE: "json" };
 
 /** To a blank child: become this script version for life. */
 export interface Load {

@@ -8,13 +8,12 @@ import { waitAtMost } from "../../../lib/async/sleep.ts";
 import { removeFolder } from "../files/remove-folder.ts";
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { ChildOutput } from "../output/child-output.ts";
-import type { FromChild, Load, ToChild } from "../protocol.ts";
+import { CHANNEL_ENVIRONMENT, type FromChild, type Load, type ToChild } from "../protocol.ts";
 import type { FolderAccess } from "../sandbox/child-folders.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChildUser } from "../sandbox/users/child-users.ts";
 import type { ChildExit, ChildTokens, JobError } from "../types.ts";
 import { type ChildChannel, openChannel } from "./channel.ts";
-import { CHANNEL_ENVIRONMENT } from "./channel-environment.ts";
 import type { Guard } from "./guard.ts";
 import { RunPace } from "./run-pace.ts";
 

@@ -1,8 +1,8 @@
 /** The server's side of a child's channel. */
 import { expect, test } from "bun:test";
 import { openChannel } from "../../../../src/engines/runner/process/channel.ts";
-import { CHANNEL_ENVIRONMENT } from "../../../../src/engines/runner/process/channel-environment.ts";
 import type { FromChild } from "../../../../src/engines/runner/protocol.ts";
+import { CHANNEL_ENVIRONMENT } from "../../../../src/engines/runner/protocol.ts";
 
 const LINES = 20_000;
 

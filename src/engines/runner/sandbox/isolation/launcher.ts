@@ -4,7 +4,7 @@
  */
 import { dlopen, type Pointer, ptr, read } from "bun:ffi";
 import { readFileSync } from "node:fs";
-import { CHANNEL_ENVIRONMENT } from "../../process/channel-environment.ts";
+import { CHANNEL_ENVIRONMENT } from "../../protocol.ts";
 import type { LaunchCall, LaunchPlan, Operand } from "./launch-plan.ts";
 
 /** Exit status of a command that could not be executed, as of shells. */
