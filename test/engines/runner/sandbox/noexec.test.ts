@@ -1,6 +1,6 @@
 /** A data directory on a file system that is mounted `noexec`: the runtime carries out launch plans. */
 import { afterAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deploy, startTestServer } from "../../../support/harness.ts";
@@ -25,7 +25,9 @@ test.if(unmount !== undefined)("scripts run there, and cannot read the server's 
   const run = async (path: string, body: object) =>
     (await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, body)).json();
   await deploy(ask, "acme", "u/admin/read", READER);
-  await deploy(ask, "acme", "u/admin/shell", 'echo "$1"', { language: "bash" });
-  expect(await run("u/admin/read", { path: join(data_dir, "svc.db") })).toBe("EACCES");
-  expect(await run("u/admin/shell", { 1: "x" })).toBeDefined();
+  await deploy(ask, "acme", "u/admin/shell", "expr 6 '*' 7", { language: "bash" });
+  const secret = join(data_dir, "secret");
+  writeFileSync(secret, "whole");
+  expect(await run("u/admin/read", { path: secret })).toBe("EACCES");
+  expect(await run("u/admin/shell", {})).toBe("42");
 });
