@@ -8,6 +8,7 @@ import { removeTrailingSlashes } from "../../src/lib/text/slashes.ts";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { ACT_AS_HEADER } from "../../src/platform/http/act-as.ts";
+import { listParameterNames } from "../../src/platform/http/path-parameters.ts";
 import type { RunningApp } from "../../src/server/app.ts";
 import { CliError, createUsageError, EXIT_CODES } from "../terminal/text/failure.ts";
 import { readInstanceFacts } from "./data-directory.ts";
@@ -183,8 +184,8 @@ function toRequest(
   input: Record<string, unknown>,
 ): { path: string; body: string | FormData | undefined } {
   let path = `/api${operation.path}`;
-  for (const [, name] of operation.path.matchAll(/\{(\w+)\}/g))
-    path = path.replace(`{${name}}`, encodeURI(String(input[name!])));
+  for (const name of listParameterNames(operation.path))
+    path = path.replace(`{${name}}`, encodeURI(String(input[name])));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries((input.query as object | undefined) ?? {})) {
     if (value !== undefined && value !== null)

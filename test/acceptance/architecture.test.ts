@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { dirname, join, relative } from "node:path";
-import { getRequiredScope, listParameterNames } from "../../src/platform/http/operation.ts";
+import { getRequiredScope } from "../../src/platform/http/operation.ts";
+import { listParameterNames } from "../../src/platform/http/path-parameters.ts";
 import { operations, operationsByFile } from "../../src/server/features.ts";
 
 const root = join(import.meta.dir, "../..");

@@ -2,7 +2,6 @@ import type * as archive from "../../../src/features/lifecycle/export/archive-op
 import type * as key from "../../../src/features/lifecycle/keys/key-operations.ts";
 import type * as copilot from "../../../src/features/lifecycle/settings/copilot-operations.ts";
 import type * as defaults from "../../../src/features/lifecycle/settings/default-operations.ts";
-
 import type * as settings from "../../../src/features/lifecycle/settings/settings-operations.ts";
 import type * as storage from "../../../src/features/lifecycle/settings/storage-operations.ts";
 import type * as usage from "../../../src/features/lifecycle/settings/usage-operations.ts";

@@ -29,7 +29,6 @@ import { print, printJson, printNote, printTable, writeText } from "../../termin
 import { formatMermaid } from "../../terminal/tree/flow-mermaid.ts";
 import { createTreeLines, drawTree } from "../../terminal/tree/flow-tree.ts";
 import { isDeployed, type RunCommandOptions, runCode } from "../runs/run.ts";
-
 import { flowVersionCommands } from "./versions.ts";
 
 const push = createWorkspaceCommand("push", "deploy a file as a new version of a flow")

@@ -28,7 +28,6 @@ import { parseWholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
-
 import { createRunCommand, isDeployed } from "../runs/run.ts";
 import { createNew } from "./script-new.ts";
 import { scriptVersionCommands } from "./versions.ts";

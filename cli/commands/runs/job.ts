@@ -36,7 +36,6 @@ import {
 import { CliError, createUsageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 import { drawStepsWithJobs } from "../../terminal/tree/step-tree.ts";
-
 import { rerunCommand } from "./rerun.ts";
 
 const list = createWorkspaceCommand("list", "list jobs, newest first")

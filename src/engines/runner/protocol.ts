@@ -29,8 +29,8 @@ export interface Load {
   /** Whether its code, or a package, may send requests through `node:http`. */
   requests: boolean;
   /**
-   * Whether its code seems to use modules of Node or the streams of `process`, which are then prepared before it. Code that
-   * hides this prints asynchronously, and what it changes in them counts.
+   * Whether its code seems to use modules of Node or the streams of `process`, which are then prepared before it is
+   * loaded. Code that hides this prints asynchronously, and functions that it replaces affect the process.
    */
   modules: boolean;
   /** Program that runs each job, in place of a function of `file`. */

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { AuditedAction, Context, UserContext, WorkspaceContext } from "../app/context.ts";
+import { listParameterNames } from "./path-parameters.ts";
 
 export type Method = "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
 
@@ -200,11 +201,6 @@ export function aliasOperation(op: Operation, { name, path }: Pick<Operation, "n
 /** Returns an operation's base path: pages are at the root, all else is below /api. */
 export function getBasePath(op: Pick<Operation, "page">): "" | "/api" {
   return op.page ? "" : "/api";
-}
-
-/** Lists the names of the `{parameters}` of a path template, in order. */
-export function listParameterNames(path: string): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
 /** Whether the last parameter takes the rest of the URL, slashes included. */

@@ -3,12 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { z } from "zod";
 import { addedByServer } from "../../../src/lib/zod.ts";
-import {
-  getBasePath,
-  listParameterNames,
-  type Operation,
-  requiresBody,
-} from "../../../src/platform/http/operation.ts";
+import { getBasePath, type Operation, requiresBody } from "../../../src/platform/http/operation.ts";
+import { listParameterNames } from "../../../src/platform/http/path-parameters.ts";
 import { operations, operationsByFile } from "../../../src/server/features.ts";
 import { startTestServer, type TestServer } from "../../support/harness.ts";
 

@@ -103,7 +103,7 @@ export function writeEndMarks(nonce: string, all: boolean): number {
 function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     try {
-      const written = files ? Number(files.write(fd, ptr(bytes, at), bytes.length - at)) : -1;
+      const written = files ? files.write(fd, ptr(bytes, at), bytes.length - at) : -1;
       // The second call names the error.
       at += written < 0 ? nodeFs().writeSync(fd, bytes, at) : written;
     } catch (cause) {

@@ -47,7 +47,7 @@ export const files = openLibrary(
 const buffer = new Uint8Array(256);
 const words = new Int32Array(buffer.buffer);
 
-/** Opens functions of the C library; undefined if it lacks one. Except on Linux, process groups must suffice. */
+/** Opens functions of the C library; undefined if it lacks one, and on other systems than Linux. */
 function openLibrary<T>(open: (name: string) => T): T | undefined {
   if (process.platform !== "linux") return undefined;
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {

@@ -1,5 +1,6 @@
 /** Error responses in the OpenAPI description. */
-import { listParameterNames, type Operation } from "../operation.ts";
+import type { Operation } from "../operation.ts";
+import { listParameterNames } from "../path-parameters.ts";
 
 /** Problem details (RFC 9457). */
 export const PROBLEM = {

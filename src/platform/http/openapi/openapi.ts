@@ -13,13 +13,13 @@ import type { Context } from "../../app/context.ts";
 import {
   getRequiredScope,
   isoTimestamp,
-  listParameterNames,
   type Operation,
   operation,
   type RequestBodySchemas,
   requiresBody,
   responds,
 } from "../operation.ts";
+import { listParameterNames } from "../path-parameters.ts";
 import type {
   ApiDescription,
   DescribedOperation,

@@ -1,7 +1,7 @@
 /** Excessively nested JSON is rejected wherever it is received, before it is used. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../../../src/lib/json/depth.ts";
-import { listParameterNames } from "../../../../src/platform/http/operation.ts";
+import { listParameterNames } from "../../../../src/platform/http/path-parameters.ts";
 import { operations } from "../../../../src/server/features.ts";
 import {
   type Ask,

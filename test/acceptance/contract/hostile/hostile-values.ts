@@ -1,12 +1,8 @@
 /** Inputs generated from the operations' declarations: valid ones, partly replaced by invalid ones. */
 import fc from "fast-check";
 import { z } from "zod";
-import {
-  getBasePath,
-  isGreedy,
-  listParameterNames,
-  type Operation,
-} from "../../../../src/platform/http/operation.ts";
+import { getBasePath, isGreedy, type Operation } from "../../../../src/platform/http/operation.ts";
+import { listParameterNames } from "../../../../src/platform/http/path-parameters.ts";
 
 export interface HostileCall {
   op: Operation;

@@ -1,11 +1,7 @@
 /** Requests generated from the operations: values of path parameters, and bodies that the schemas accept. */
 import { z } from "zod";
-import {
-  getBasePath,
-  isGreedy,
-  listParameterNames,
-  type Operation,
-} from "../../../../src/platform/http/operation.ts";
+import { getBasePath, isGreedy, type Operation } from "../../../../src/platform/http/operation.ts";
+import { listParameterNames } from "../../../../src/platform/http/path-parameters.ts";
 
 /** @param ids values of path parameters, by name */
 export function urlOf(op: Operation, ids: Record<string, string>): string {

@@ -4,7 +4,8 @@
  * delays others. Calls are derived from the operations, so new ones are covered without a change here.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { listParameterNames, type Operation } from "../../../../src/platform/http/operation.ts";
+import type { Operation } from "../../../../src/platform/http/operation.ts";
+import { listParameterNames } from "../../../../src/platform/http/path-parameters.ts";
 import { operations } from "../../../../src/server/features.ts";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
 import { longestPause, MAX_PAUSE_MS } from "../../../support/pause.ts";

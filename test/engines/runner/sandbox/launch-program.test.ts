@@ -35,7 +35,7 @@ describe.each(["x64", "arm64"] as const)("on %s", (architecture) => {
   async function run(common: LaunchCall[], own: LaunchCall[], command = ["/bin/echo", "done"]) {
     const plan = { own, execve: SYSCALLS[architecture].execve, command };
     const file = join(place, architecture);
-    writeFileSync(file, createLaunchProgram(encodeCommonCalls(common, architecture), plan, architecture), {
+    writeFileSync(file, createLaunchProgram(encodeCommonCalls(common, architecture), plan), {
       mode: 0o700,
     });
     const child = Bun.spawn(emulator ? [emulator, file] : [file], {

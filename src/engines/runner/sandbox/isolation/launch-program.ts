@@ -69,8 +69,12 @@ const READ_WRITE = 6;
 const READ_EXECUTE = 5;
 const PAGE = 0x1000;
 
-/** The encoded calls that all launches of a sandbox begin with, and what their operands point to, as memory at `DATA`. */
+/** The encoded calls that all launches of a sandbox begin with. */
 export interface CommonCalls {
+  architecture: Architecture;
+  /** The program's instructions. */
+  code: Buffer;
+  /** The calls and what their operands point to, as memory at `DATA`. */
   bytes: Buffer;
   /** Address of the first call. */
   first: number;
@@ -85,30 +89,31 @@ export function encodeCommonCalls(calls: LaunchCall[], architecture: Architectur
   const encoded = memory.encode(calls);
   const first = memory.end;
   memory.append(encoded(first));
-  return { bytes: memory.bytes(), first, failures: memory.failures };
+  const code = readListing(INSTRUCTIONS[architecture]);
+  return { architecture, code, bytes: memory.bytes(), first, failures: memory.failures };
 }
 
 /**
  * Creates the program that makes the common calls, those of one launch, and becomes the command.
- * @returns the bytes of an executable file for this processor
+ * @returns the bytes of an executable file
  */
-export function createLaunchProgram(
-  common: CommonCalls,
-  { own, execve, command }: LaunchPlan,
-  architecture: Architecture,
-): Buffer {
+export function createLaunchProgram(common: CommonCalls, { own, execve, command }: LaunchPlan): Buffer {
   const start = DATA_BASE + DATA + common.bytes.length;
   const calls: LaunchCall[] = [
     ...own,
     { number: execve, name: "execve", operands: [command[0]!, { words: [...command, 0] }] },
   ];
-  const memory = new Memory(start + calls.length * CALL_BYTES, SYSCALLS[architecture], common.failures);
+  const memory = new Memory(
+    start + calls.length * CALL_BYTES,
+    SYSCALLS[common.architecture],
+    common.failures,
+  );
   const encoded = memory.encode(calls)(start);
   // The third operand of the last call.
   const environment = start + encoded.length - CALL_BYTES + 3 * 8;
   const header = Buffer.from(new BigUint64Array([BigInt(environment), BigInt(common.first)]).buffer);
   const data = Buffer.concat([header, common.bytes.subarray(header.length), encoded, memory.bytes()]);
-  return createElf(readListing(INSTRUCTIONS[architecture]), data, ELF_MACHINES[architecture]);
+  return createElf(common.code, data, ELF_MACHINES[common.architecture]);
 }
 
 /** Memory of the program, which grows. */

@@ -44,7 +44,7 @@ export function createLauncher(
         return [process.execPath, "--no-install", fallback, file];
       }
       encoded ??= encodeCommonCalls(common, architecture);
-      writeFileSync(file, createLaunchProgram(encoded, plan, architecture), { mode: 0o700 });
+      writeFileSync(file, createLaunchProgram(encoded, plan), { mode: 0o700 });
       return [file];
     },
   };
@@ -63,7 +63,7 @@ function canExecuteIn(folder: string, architecture: Architecture): boolean {
   const plan: LaunchPlan = { own: [exit], execve, command: [folder] };
   const file = join(folder, "launch-check");
   try {
-    const program = createLaunchProgram(encodeCommonCalls([], architecture), plan, architecture);
+    const program = createLaunchProgram(encodeCommonCalls([], architecture), plan);
     writeFileSync(file, program, { mode: 0o700 });
     return Bun.spawnSync([file]).exitCode === 0;
   } catch (cause) {
