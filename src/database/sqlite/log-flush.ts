@@ -14,11 +14,14 @@ const MAX_COUNTED_MS = 20;
 
 export interface LogFlush {
   /**
-   * Flushes everything written so far. Returns undefined if it is done on return.
+   * Flushes everything written so far. Returns undefined if it is done on return. While a flush runs, the next one
+   * waits for it, and serves all who ask meanwhile.
    * @param mayBlock whether it may run on the event loop, if the disk is fast
    * @throws (or rejects with) what `onFailure` returns
    */
   flush(mayBlock?: boolean): Promise<void> | undefined;
+  /** Returns the end of the running flush if another one waits for it; it never rejects. */
+  congestion(): Promise<void> | undefined;
   close(): void;
 }
 
@@ -49,21 +52,38 @@ export function createLogFlush(
     count(began);
   }
 
+  /** The flush that runs on another thread. */
+  let running: Promise<void> | undefined;
+  /** The flush that waits for it. */
+  let next: Promise<void> | undefined;
+
+  function flushOnThread(isMeasured: boolean): Promise<void> {
+    const began = performance.now();
+    running = new Promise<void>((resolve, reject) => {
+      fdatasync(descriptor, (cause) => {
+        running = undefined;
+        if (isMeasured) count(began);
+        if (cause) reject(onFailure(cause));
+        else resolve();
+      });
+    });
+    return running;
+  }
+
   return {
     flush(mayBlock = true) {
-      const began = performance.now();
-      if (average <= in_place_ms && mayBlock) {
-        flushInPlace(began);
-        return undefined;
-      }
-      return new Promise<void>((resolve, reject) => {
-        fdatasync(descriptor, (cause) => {
-          if (mayBlock) count(began);
-          if (cause) reject(onFailure(cause));
-          else resolve();
+      if (running) {
+        next ??= running.then(() => {
+          next = undefined;
+          return flushOnThread(false);
         });
-      });
+        return next;
+      }
+      if (average > in_place_ms || !mayBlock) return flushOnThread(mayBlock);
+      flushInPlace(performance.now());
+      return undefined;
     },
+    congestion: () => (next ? running?.catch(() => {}) : undefined),
     close: () => closeSync(descriptor),
   };
 }
