@@ -22,6 +22,13 @@ beforeAll(async () => {
   for (const name of ["wheels", "index/local-thing", "mirror/local-thing", "files"])
     mkdirSync(join(folder, name), { recursive: true });
   await buildWheels(join(folder, "wheels"), [{ name: "local-thing", version: "1.0" }]);
+  // For Pythons of long ago, whose modules they were later.
+  const outdated = ["asyncio", "uuid"].map((name) => ({
+    name,
+    version: "1.0",
+    files: { [`${name}.py`]: `raise ImportError("${name} of a wheel")\n` },
+  }));
+  await buildWheels(join(folder, "wheels"), outdated);
   await buildWheels(join(folder, "index/local-thing"), [{ name: "local-thing", version: "2.0" }]);
   const wheel = "local_thing-2.0-py3-none-any.whl";
   writeFileSync(join(folder, "index/local-thing/index.html"), `<a href="${wheel}">${wheel}</a>`);
@@ -108,6 +115,22 @@ test("a package client does not read a folder through a link", async () => {
     expect(lock).toBeUndefined();
     expect(lock_error_logs).toContain(`Permission denied: '${join(folder, "files")}`);
   } finally {
+    await set("pip_index_url", null);
+  }
+}, 60_000);
+
+test("a package does not replace the module of Python that has its name", async () => {
+  await set("pip_find_links", join(folder, "wheels"));
+  await set("pip_index_url", NOTHING);
+  try {
+    const content =
+      "# requirements:\n# asyncio\n# uuid\nimport uuid\nasync def main(): return [uuid.UUID(int=1)]";
+    const { lock } = await deployed("u/admin/outdated", content);
+    expect(lock).toContain("asyncio==1.0");
+    expect(lock).toContain("uuid==1.0");
+    expect(await run("u/admin/outdated")).toEqual(["00000000-0000-0000-0000-000000000001"]);
+  } finally {
+    await set("pip_find_links", null);
     await set("pip_index_url", null);
   }
 }, 60_000);

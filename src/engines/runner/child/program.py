@@ -1,26 +1,16 @@
 """The program of a Python child: speaks JSON lines on the channel it inherited, and runs one job at a time."""
-import asyncio
-import base64
 import codecs
 import collections
 import collections.abc
-import dataclasses
-import datetime
-import decimal
-import enum
 import importlib.util
 import inspect
 import json
 import math
 import os
-import pathlib
 import resource
-import shutil
 import site
 import sys
 import time
-import traceback
-import uuid
 
 fd = int(os.environ.pop("SVC_CHANNEL_FD"))
 os.set_blocking(fd, True)
@@ -49,6 +39,7 @@ def send(message):
 
 
 def describe(error):
+    import traceback
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(HERE)
               and not frame.filename.startswith("<frozen importlib")]
     stack = "".join(traceback.format_list(frames)).replace(load["file"], load["display"]).replace(load["root"] + "/", "")
@@ -64,8 +55,22 @@ def describe(error):
     return found
 
 
+def import_value_types():
+    """Imports the modules of values that JSON has no form for. Few results hold any, and loading them takes long."""
+    global base64, dataclasses, datetime, decimal, enum, pathlib, uuid
+    import base64
+    import dataclasses
+    import datetime
+    import decimal
+    import enum
+    import pathlib
+    import uuid
+
+
 def to_plain(value):
     """What JSON has no form for, as people expect to find it in a result."""
+    if "uuid" not in globals():
+        import_value_types()
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, datetime.timedelta):
@@ -185,6 +190,8 @@ def bind(function, bindings, args):
         else:
             value = args[name]
         binding = bindings.get(name, {})
+        if binding.get("is_date") or binding.get("is_bytes"):
+            import_value_types()
         if isinstance(value, str) and binding.get("is_date"):
             value = datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
         elif isinstance(value, str) and binding.get("is_bytes"):
@@ -257,6 +264,7 @@ def preprocess(message):
     positional, named = bind(function, load.get("preprocessor_parameters"), json.loads(message["preprocessor_input"]))
     value = function(*positional, **named)
     if inspect.isawaitable(value):
+        import asyncio
         value = asyncio.run(value)
     text = to_json(value, message["max_result"], "it")
     if not text.startswith("{"):
@@ -286,6 +294,7 @@ def call(message, outcome):
     value = function(*positional, **named)
     limit = message["max_result"]
     if inspect.isawaitable(value) or hasattr(value, "__aiter__"):
+        import asyncio
         value = asyncio.run(settle(value, limit))
     if hasattr(value, "__next__") and hasattr(value, "__iter__"):
         value = drain(value, limit)
@@ -343,6 +352,7 @@ class Folder:
     @staticmethod
     def remove(path):
         if os.path.isdir(path) and not os.path.islink(path):
+            import shutil
             shutil.rmtree(path)
         else:
             os.remove(path)
@@ -459,7 +469,10 @@ packages = os.path.join(load["root"], "packages")
 if os.path.isdir(packages):
     site.addsitedir(packages)
     sys.path.remove(packages)
-    sys.path.insert(0, packages)
+    # Before other installed packages, but after Python's own modules, as installed packages are everywhere.
+    installed = ("site-packages", "dist-packages")
+    places = [place for place, entry in enumerate(sys.path) if entry.endswith(installed)]
+    sys.path.insert(min(places, default=len(sys.path)), packages)
 sys.path.insert(0, load["root"])
 # What svc brings along comes last: a package of the same name that a lock installs is taken instead.
 sys.path.append(os.path.join(HERE, "python-path"))
