@@ -5,7 +5,7 @@
  * fails is run again alone: if it then passes, it is named; if it fails again, everything printed since the
  * previous test is shown.
  */
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createResultReader, type Results } from "./results.ts";
@@ -203,7 +203,8 @@ function createLoggedReader() {
  */
 async function runAgain(files: Results["failed_files"], args: string[]): Promise<string[] | undefined> {
   if (files.size === 0 || files.size > MAX_FILES_AGAIN) return undefined;
-  const flags = args.filter((argument) => isFlag(argument) && !NOT_AGAIN.test(argument));
+  // What is neither a flag nor a file is the value of the flag before it.
+  const flags = args.filter((argument) => !NOT_AGAIN.test(argument) && !existsSync(argument));
   const failures: string[] = [];
   for (const [file, lines] of files) {
     if (isStopped) return undefined;
