@@ -1,5 +1,5 @@
 /** Restrictions with each Landlock version that a kernel may have; a newer kernel can act as an older one. */
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { writeRuntimeFiles } from "../../../../src/engines/runner/files/runtime-
 import { createSandbox } from "../../../../src/engines/runner/sandbox/sandbox.ts";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import type { SandboxSettings } from "../../../../src/engines/runner/types.ts";
-import { mountNoexec } from "./noexec-folder.ts";
+import { canMount, useNoexecFolder } from "./noexec-folder.ts";
 
 const here = detectSandboxSupport();
 const place = mkdtempSync(join(tmpdir(), "svc-versions-"));
@@ -22,10 +22,20 @@ const secret = join(data_dir, "secret");
 writeFileSync(secret, "whole");
 const open = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
 const closed = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-const stranger = Bun.spawn(["sleep", "300"]);
+/** Where no launch program can be executed, the runtime carries out the plan. */
+const LAUNCHES: [by: string, folder: string][] = [["a launch program", runner]];
+const noexec = join(place, "noexec");
+if (canMount()) {
+  LAUNCHES.push(["the runtime", noexec]);
+  useNoexecFolder(noexec);
+}
+
+let stranger: Bun.Subprocess;
+beforeAll(() => {
+  stranger = Bun.spawn(["sleep", "300"]);
+});
 afterAll(async () => {
   stranger.kill();
-  unmount?.();
   await Promise.all([open.stop(), closed.stop()]);
   rmSync(place, { recursive: true, force: true });
 });
@@ -52,12 +62,6 @@ const PROBE = `import * as fs from "node:fs";
   }));
   process.exit();`;
 writeFileSync(join(code, "probe.ts"), PROBE);
-
-/** Where no launch program can be executed, the runtime carries out the plan. */
-const LAUNCHES: [by: string, folder: string][] = [["a launch program", runner]];
-const noexec = join(place, "noexec");
-const unmount = mountNoexec(noexec);
-if (unmount) LAUNCHES.push(["the runtime", noexec]);
 
 async function probe(
   landlock: number,
