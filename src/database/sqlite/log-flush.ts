@@ -12,10 +12,13 @@ const WEIGHT = 1 / 8;
 /** A flush counts as at most this long, so that one stall of a fast disk is forgotten after some flushes. */
 const MAX_COUNTED_MS = 20;
 
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
 export interface LogFlush {
   /**
    * Flushes everything written so far. Returns undefined if it is done on return. While a flush runs, the next one
-   * waits for it, and serves all who ask meanwhile.
+   * waits for it, and serves all who ask before it starts: one turn of the event loop after the end of the running
+   * one, so that those who waited for `congestion` may join.
    * @param mayBlock whether it may run on the event loop, if the disk is fast
    * @throws (or rejects with) what `onFailure` returns
    */
@@ -73,12 +76,12 @@ export function createLogFlush(
   return {
     flush(mayBlock = true) {
       if (running) {
-        next ??= running.then(() => {
+        next ??= running.then(nextTurn).then(() => {
           next = undefined;
           return flushOnThread(false);
         });
-        return next;
       }
+      if (next) return next;
       if (average > in_place_ms || !mayBlock) return flushOnThread(mayBlock);
       flushInPlace(performance.now());
       return undefined;

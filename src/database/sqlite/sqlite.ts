@@ -141,20 +141,35 @@ export function openSqlite(options: SqliteOptions): Database {
       rejectAll(arrived, broken);
       return;
     }
-    const ended = await transactions.run(arrived);
-    const { length } = ended.batch;
-    if (length < arrived.length) queue = arrived.slice(length).concat(queue);
-    if ("failure" in ended) rejectAll(ended.batch, ended.failure);
-    else flushAndSettle(ended);
+    const putBack = ({ length }: PendingWrite[]) => {
+      if (length < arrived.length) queue = arrived.slice(length).concat(queue);
+    };
+    const failed = await transactions.run(arrived, (committed) => {
+      putBack(committed.batch);
+      flushAndSettle(committed);
+    });
+    if (!failed) return;
+    putBack(failed.batch);
+    // A write may be rejected because of what an earlier one stored, which is still being flushed.
+    await syncing?.catch(() => {});
+    rejectAll(failed.batch, failed.failure);
   }
 
   /** Flushes the log, then settles writes that are committed. Only a failed flush may still reject them. */
   function flushAndSettle(committed: Committed): void {
     const { batch } = committed;
+    // A flush that failed while they ran may have lost earlier pages of the log, and the next one would not report it.
+    if (broken) {
+      rejectAll(batch, broken);
+      return;
+    }
     let flushed: Promise<void> | undefined;
     try {
-      if (batch.every(({ lazy }) => lazy)) flushLater();
-      else flushed = log.flush(batch.length < MANY_WRITES && !checkpoints.isRunning());
+      if (batch.every(({ lazy }) => lazy)) {
+        flushLater();
+        // They settle after earlier writes, as if they had been flushed.
+        flushed = syncing;
+      } else flushed = log.flush(batch.length < MANY_WRITES && !checkpoints.isRunning());
     } catch (cause) {
       rejectAll(batch, cause);
       return;

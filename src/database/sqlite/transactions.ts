@@ -39,8 +39,10 @@ export interface Transactions {
   /**
    * Runs writes one after another in one transaction and commits it: as many as fit into MAX_BATCH_MS, at least one,
    * from the first on. The log is not flushed yet.
+   * @param onCommit called as soon as the commit returns: nobody reads what was written before it is noted as unflushed
+   * @returns the writes if they could not be committed
    */
-  run(arrived: PendingWrite[]): Promise<Committed | RolledBack>;
+  run(arrived: PendingWrite[], onCommit: (committed: Committed) => void): Promise<RolledBack | undefined>;
 }
 
 /** @param counters count the writes that fail alone */
@@ -111,7 +113,7 @@ export function createTransactions(writer: SqliteFile, counters: CommitStats): T
   }
 
   return {
-    async run(arrived) {
+    async run(arrived, onCommit) {
       effects = [];
       const began = performance.now();
       let batch = arrived;
@@ -124,7 +126,8 @@ export function createTransactions(writer: SqliteFile, counters: CommitStats): T
         if (writer.inTransaction) rollback.run();
         return { batch, failure };
       }
-      return { batch, after: effects, began, isLong: performance.now() - began > MAX_BATCH_MS };
+      onCommit({ batch, after: effects, began, isLong: performance.now() - began > MAX_BATCH_MS });
+      return undefined;
     },
   };
 }

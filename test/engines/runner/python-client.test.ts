@@ -218,3 +218,11 @@ return {'nan': float('nan'), 'inf': [float('inf')], 'when': datetime.datetime(20
     "2026-01-02": 1,
   });
 });
+
+test("Python's own modules are found whatever a script does to the search path", async () => {
+  const content =
+    "import datetime, sys\nsys.path[:] = []\nasync def main():\n    return [datetime.date(2026, 1, 2), {1}]";
+  await python("f/shop/no_search_path", content);
+  const ran = await ask("POST", "/w/acme/jobs/run_wait_result/p/f/shop/no_search_path", {});
+  expect(ran.json()).toEqual(["2026-01-02", [1]]);
+});

@@ -5,7 +5,7 @@
  * fails is run again alone: if it then passes, it is named; if it fails again, everything printed since the
  * previous test is shown.
  */
-import { existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createResultReader, type Results } from "./results.ts";
@@ -31,6 +31,8 @@ const MAX_LOG = 20_000;
 let isStopped = false;
 /** Flags of the first run only. */
 const NOT_AGAIN = /^--(parallel|isolate|reporter|update-timings)/;
+/** Flags whose value may be an argument of its own. */
+const WITH_VALUE = /^(-t|--test-name-pattern|--timeout|--preload|--seed)$/;
 
 /**
  * Settings of the runtime. Tests run too short for the last optimization to pay. Memory is not touched in advance, and
@@ -203,8 +205,9 @@ function createLoggedReader() {
  */
 async function runAgain(files: Results["failed_files"], args: string[]): Promise<string[] | undefined> {
   if (files.size === 0 || files.size > MAX_FILES_AGAIN) return undefined;
-  // What is neither a flag nor a file is the value of the flag before it.
-  const flags = args.filter((argument) => !NOT_AGAIN.test(argument) && !existsSync(argument));
+  const flags = args.filter((argument, place) =>
+    isFlag(argument) ? !NOT_AGAIN.test(argument) : WITH_VALUE.test(args[place - 1] ?? ""),
+  );
   const failures: string[] = [];
   for (const [file, lines] of files) {
     if (isStopped) return undefined;

@@ -11,6 +11,7 @@ import resource
 import site
 import sys
 import time
+import traceback
 
 fd = int(os.environ.pop("SVC_CHANNEL_FD"))
 os.set_blocking(fd, True)
@@ -19,6 +20,21 @@ incoming = b""
 # Most characters of an error's message, and of its stack.
 MAX_ERROR = 100000
 HERE = os.path.dirname(os.path.abspath(__file__))
+if HERE in sys.path:
+    sys.path.remove(HERE)
+# Where Python's own modules are, whatever the script does to the search path.
+OWN_PATH = list(sys.path)
+
+
+def import_own(name):
+    """Imports a module of Python itself that few jobs need."""
+    given = sys.path
+    sys.path = OWN_PATH
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path = given
+
 
 
 def receive():
@@ -39,7 +55,6 @@ def send(message):
 
 
 def describe(error):
-    import traceback
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(HERE)
               and not frame.filename.startswith("<frozen importlib")]
     stack = "".join(traceback.format_list(frames)).replace(load["file"], load["display"]).replace(load["root"] + "/", "")
@@ -55,22 +70,19 @@ def describe(error):
     return found
 
 
-def import_value_types():
+VALUE_MODULES = ["base64", "dataclasses", "datetime", "decimal", "enum", "pathlib", "uuid"]
+
+
+def import_value_modules():
     """Imports the modules of values that JSON has no form for. Few results hold any, and loading them takes long."""
-    global base64, dataclasses, datetime, decimal, enum, pathlib, uuid
-    import base64
-    import dataclasses
-    import datetime
-    import decimal
-    import enum
-    import pathlib
-    import uuid
+    for name in VALUE_MODULES:
+        globals()[name] = import_own(name)
 
 
 def to_plain(value):
     """What JSON has no form for, as people expect to find it in a result."""
-    if "uuid" not in globals():
-        import_value_types()
+    if VALUE_MODULES[-1] not in globals():
+        import_value_modules()
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, datetime.timedelta):
@@ -191,7 +203,7 @@ def bind(function, bindings, args):
             value = args[name]
         binding = bindings.get(name, {})
         if binding.get("is_date") or binding.get("is_bytes"):
-            import_value_types()
+            import_value_modules()
         if isinstance(value, str) and binding.get("is_date"):
             value = datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
         elif isinstance(value, str) and binding.get("is_bytes"):
@@ -264,8 +276,7 @@ def preprocess(message):
     positional, named = bind(function, load.get("preprocessor_parameters"), json.loads(message["preprocessor_input"]))
     value = function(*positional, **named)
     if inspect.isawaitable(value):
-        import asyncio
-        value = asyncio.run(value)
+        value = import_own("asyncio").run(value)
     text = to_json(value, message["max_result"], "it")
     if not text.startswith("{"):
         raise InvalidPreprocessorResult("it must return a dict, the arguments of main, and returned %s" % text[:100])
@@ -294,8 +305,7 @@ def call(message, outcome):
     value = function(*positional, **named)
     limit = message["max_result"]
     if inspect.isawaitable(value) or hasattr(value, "__aiter__"):
-        import asyncio
-        value = asyncio.run(settle(value, limit))
+        value = import_own("asyncio").run(settle(value, limit))
     if hasattr(value, "__next__") and hasattr(value, "__iter__"):
         value = drain(value, limit)
     outcome["result"] = to_json(value, limit)
@@ -352,8 +362,7 @@ class Folder:
     @staticmethod
     def remove(path):
         if os.path.isdir(path) and not os.path.islink(path):
-            import shutil
-            shutil.rmtree(path)
+            import_own("shutil").rmtree(path)
         else:
             os.remove(path)
 
