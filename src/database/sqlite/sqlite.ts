@@ -3,7 +3,7 @@
  *
  * `write` is a group commit: writes that arrive while the disk is busy run one after another in one transaction
  * (`transactions.ts`), and all resolve after the shared commit. While the log is flushed for one commit, the next one
- * runs, and waits for a flush of its own; at most one commit waits so.
+ * runs and waits for the next flush; writes that arrive then gather until that flush is due, and share it.
  *
  * `synchronous=FULL` equals `NORMAL` plus a flush of the write-ahead log in each COMMIT (https://sqlite.org/pragma.html
  * #pragma_synchronous). Instead, COMMIT runs under NORMAL, then the log is flushed (`log-flush.ts`), and then the writes
@@ -86,7 +86,7 @@ export function openSqlite(options: SqliteOptions): Database {
   const counters = createCommitStats();
   const transactions = createTransactions(writer, counters);
   let queue: PendingWrite[] = [];
-  let flushing: Promise<void> | undefined;
+  let committing: Promise<void> | undefined;
   /** Set after a failed flush: log and disk may differ until a restart. */
   let broken: Unavailable | undefined;
   const listeners: ((cause: Error) => void)[] = [];
@@ -110,12 +110,12 @@ export function openSqlite(options: SqliteOptions): Database {
   }
 
   function schedule(): void {
-    flushing ??= new Promise<void>((resolve) => {
+    committing ??= new Promise<void>((resolve) => {
       const commit = () =>
         commitQueued()
           .catch(reportError)
           .then(() => {
-            flushing = undefined;
+            committing = undefined;
             if (queue.length > 0) schedule();
             resolve();
           });
@@ -239,7 +239,7 @@ export function openSqlite(options: SqliteOptions): Database {
       if (closed) return;
       closed = true;
       clearTimeout(flushSoon);
-      while (flushing || syncing) await (flushing ?? syncing?.catch(() => {}));
+      while (committing || syncing) await (committing ?? syncing?.catch(() => {}));
       await Promise.all([checkpoints.close(), aside.close()]);
       log.close();
       reader.close();

@@ -74,15 +74,16 @@ VALUE_MODULES = ["base64", "dataclasses", "datetime", "decimal", "enum", "pathli
 
 
 def import_value_modules():
-    """Imports the modules of values that JSON has no form for. Few results hold any, and loading them takes long."""
+    """Imports the modules of values that JSON has no form for. Few jobs have any, and loading them takes long."""
+    if VALUE_MODULES[-1] in globals():
+        return
     for name in VALUE_MODULES:
         globals()[name] = import_own(name)
 
 
 def to_plain(value):
     """What JSON has no form for, as people expect to find it in a result."""
-    if VALUE_MODULES[-1] not in globals():
-        import_value_modules()
+    import_value_modules()
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, datetime.timedelta):
@@ -350,7 +351,7 @@ class Folder:
             if shared is None and time.time_ns() - changed > self.TICK_NS:
                 self.empty_since = changed
             return True
-        except OSError:
+        except (OSError, ImportError):
             return False
 
     def leads_to(self, shared):

@@ -24,7 +24,7 @@ export function useNoexecFolder(path: string): void {
   // Not while the file is loaded: a run of other tests would leave it mounted, without the hook after them.
   beforeAll(() => {
     mkdirSync(path, { recursive: true });
-    mount(path);
+    if (!mount(path)) throw new Error(`nothing could be mounted on ${path}`);
   });
   afterAll(() => void unmount(path));
 }
