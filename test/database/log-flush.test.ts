@@ -26,24 +26,6 @@ describe("a flush of the log", () => {
     log.close();
   });
 
-  test("waits for the one that runs, and serves all who ask meanwhile", async () => {
-    const log = createLogFlush(file, describeFailure, 0);
-    const ended: string[] = [];
-    const note = (name: string) => () => void ended.push(name);
-    const first = log.flush()!.then(note("first"));
-    expect(log.congestion()).toBeUndefined();
-    const second = log.flush(false)!;
-    // Once the disk has become fast, too: a flush in place would wait for the running one.
-    expect(log.flush()).toBe(second);
-    const free = log.congestion()!.then(note("free"));
-    // Who waited for the running one joins as well.
-    const joined = free.then(() => expect(log.flush()).toBe(second));
-    await Promise.all([first, second.then(note("second")), joined]);
-    expect(ended).toEqual(["first", "free", "second"]);
-    expect(log.congestion()).toBeUndefined();
-    log.close();
-  });
-
   // A device that cannot be flushed simulates a disk that rejects flushes.
   test("rejects with the mapped error of the disk, in place and on another thread", async () => {
     const inPlace = createLogFlush("/dev/null", describeFailure, Number.POSITIVE_INFINITY);

@@ -12,19 +12,13 @@ const WEIGHT = 1 / 8;
 /** A flush counts as at most this long, so that one stall of a fast disk is forgotten after some flushes. */
 const MAX_COUNTED_MS = 20;
 
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
-
 export interface LogFlush {
   /**
-   * Flushes everything written so far. Returns undefined if it is done on return. While a flush runs, the next one
-   * waits for it, and serves all who ask before it starts: one turn of the event loop after the end of the running
-   * one, so that those who waited for `congestion` may join.
+   * Flushes everything written so far. Returns undefined if it is done on return.
    * @param mayBlock whether it may run on the event loop, if the disk is fast
    * @throws (or rejects with) what `onFailure` returns
    */
   flush(mayBlock?: boolean): Promise<void> | undefined;
-  /** Returns the end of the running flush if another one waits for it; it never rejects. */
-  congestion(): Promise<void> | undefined;
   close(): void;
 }
 
@@ -55,38 +49,21 @@ export function createLogFlush(
     count(began);
   }
 
-  /** The flush that runs on another thread. */
-  let running: Promise<void> | undefined;
-  /** The flush that waits for it. */
-  let next: Promise<void> | undefined;
-
-  function flushOnThread(isMeasured: boolean): Promise<void> {
-    const began = performance.now();
-    running = new Promise<void>((resolve, reject) => {
-      fdatasync(descriptor, (cause) => {
-        running = undefined;
-        if (isMeasured) count(began);
-        if (cause) reject(onFailure(cause));
-        else resolve();
-      });
-    });
-    return running;
-  }
-
   return {
     flush(mayBlock = true) {
-      if (running) {
-        next ??= running.then(nextTurn).then(() => {
-          next = undefined;
-          return flushOnThread(false);
-        });
+      const began = performance.now();
+      if (average <= in_place_ms && mayBlock) {
+        flushInPlace(began);
+        return undefined;
       }
-      if (next) return next;
-      if (average > in_place_ms || !mayBlock) return flushOnThread(mayBlock);
-      flushInPlace(performance.now());
-      return undefined;
+      return new Promise<void>((resolve, reject) => {
+        fdatasync(descriptor, (cause) => {
+          if (mayBlock) count(began);
+          if (cause) reject(onFailure(cause));
+          else resolve();
+        });
+      });
     },
-    congestion: () => (next ? running?.catch(() => {}) : undefined),
     close: () => closeSync(descriptor),
   };
 }
