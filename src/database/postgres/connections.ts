@@ -8,6 +8,7 @@
 import { SQL as PostgresClient } from "bun";
 import { sleep, withTimeout } from "../../lib/async/sleep.ts";
 import { Unavailable } from "../../lib/errors.ts";
+import { CONNECT_TIMEOUT_S, openPool, type PoolOptions } from "./pool.ts";
 
 /** A query running longer than this triggers a probe. */
 const SLOW_QUERY_MS = 2_000;
@@ -16,15 +17,11 @@ const CHECK_INTERVAL_MS = 500;
 const PROBE_TIMEOUT_MS = 2_500;
 /** Time after a successful probe during which slow queries trigger no new one. */
 const PROBE_VALID_MS = 5_000;
-/** Timeout of opening one connection. */
-const CONNECT_TIMEOUT_S = 3;
 /** Time that queries in progress get on close. */
 const CLOSE_TIMEOUT_S = 5;
 
 /** SQLSTATE too_many_connections: PostgreSQL is reachable, but full. */
 const TOO_MANY_CONNECTIONS = "53300";
-
-type Options = ConstructorParameters<typeof PostgresClient>[0] & { url: string };
 
 interface PendingQuery {
   since: number;
@@ -40,18 +37,27 @@ interface Listener {
 
 export interface Connections {
   /**
-   * Runs work that needs a response from PostgreSQL.
+   * Runs work, such as a transaction, with a connection to itself.
    * @throws Unavailable as soon as PostgreSQL is known to be unreachable
    */
   withClient<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  /**
+   * Runs a single statement, at whose end the promise resolves.
+   * @throws Unavailable as soon as PostgreSQL is known to be unreachable
+   */
+  query<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  /**
+   * Runs work on a connection that the caller already has.
+   * @throws Unavailable as soon as PostgreSQL is known to be unreachable
+   */
+  watch<T>(work: () => Promise<T>): Promise<T>;
   /** Subscribes to a channel. @param gap called when the connection is restored after a loss */
   listen(name: string, listener: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 }
 
-export function openConnections(options: Options): Connections {
-  const connect = () => new PostgresClient({ ...options, connectionTimeout: CONNECT_TIMEOUT_S });
-  let client = connect();
+export function openConnections(options: PoolOptions): Connections {
+  let pool = openPool(options);
   const waiting = new Set<PendingQuery>();
   const listeners = new Set<Listener>();
   let away: Unavailable | undefined;
@@ -60,18 +66,18 @@ export function openConnections(options: Options): Connections {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
 
-  function watch(): void {
+  function scheduleCheck(): void {
     if (closed) return;
-    timer ??= setTimeout(look, CHECK_INTERVAL_MS);
+    timer ??= setTimeout(check, CHECK_INTERVAL_MS);
   }
 
-  function look(): void {
+  function check(): void {
     timer = undefined;
     const [oldest] = waiting;
     const now = performance.now();
     const isSlow = oldest !== undefined && now - oldest.since > SLOW_QUERY_MS && now > trusted_until;
     if (away || isSlow) probing ??= probe().finally(() => (probing = undefined));
-    if (away || oldest) watch();
+    if (away || oldest) scheduleCheck();
   }
 
   async function probe(): Promise<void> {
@@ -97,8 +103,8 @@ export function openConnections(options: Options): Connections {
     // A code that `isOutage` recognises, whatever the client reports.
     const outage = Object.assign(new Error(cause.message), { code: "ERR_POSTGRES_CONNECTION_TIMEOUT" });
     away = new Unavailable("the database cannot be reached now: try again", { cause: outage });
-    const dead = client;
-    client = connect();
+    const dead = pool;
+    pool = openPool(options);
     for (const each of [...waiting]) each.reject(away);
     waiting.clear();
     void dead.close({ timeout: 0 }).catch(() => {});
@@ -106,13 +112,13 @@ export function openConnections(options: Options): Connections {
   }
 
   async function subscribe(listener: Listener): Promise<void> {
-    listener.subscription = await client.listen(listener.name, listener.hear, listener.ready);
+    listener.subscription = await pool.listen(listener.name, listener.hear, listener.ready);
   }
 
   /** Retries until subscribed and never rejects. Once connected, the client resubscribes automatically. */
   async function subscribeAgain(listener: Listener): Promise<void> {
-    const pool = client;
-    const isWanted = () => !closed && pool === client && listeners.has(listener);
+    const current = pool;
+    const isWanted = () => !closed && current === pool && listeners.has(listener);
     while (isWanted()) {
       try {
         return await subscribe(listener);
@@ -122,25 +128,30 @@ export function openConnections(options: Options): Connections {
     }
   }
 
+  /** Rejects as soon as PostgreSQL is known to be unreachable, even if the work never ends. */
+  function watch<T>(work: () => Promise<T>): Promise<T> {
+    if (away) return Promise.reject(away);
+    return new Promise((resolve, reject) => {
+      const each = { since: performance.now(), reject };
+      waiting.add(each);
+      scheduleCheck();
+      Promise.try(work).then(
+        (value) => {
+          waiting.delete(each);
+          resolve(value);
+        },
+        (cause) => {
+          waiting.delete(each);
+          reject(cause);
+        },
+      );
+    });
+  }
+
   return {
-    withClient(work) {
-      if (away) return Promise.reject(away);
-      return new Promise((resolve, reject) => {
-        const each = { since: performance.now(), reject };
-        waiting.add(each);
-        watch();
-        (async () => work(client))().then(
-          (value) => {
-            waiting.delete(each);
-            resolve(value);
-          },
-          (cause) => {
-            waiting.delete(each);
-            reject(cause);
-          },
-        );
-      });
-    },
+    watch,
+    withClient: (work) => watch(() => pool.reserve(work)),
+    query: (work) => watch(() => pool.query(work)),
     async listen(name, onMessage, gap) {
       let first = true;
       const ready = () => {
@@ -162,7 +173,7 @@ export function openConnections(options: Options): Connections {
       closed = true;
       clearTimeout(timer);
       await probing;
-      await client.close({ timeout: away ? 0 : CLOSE_TIMEOUT_S });
+      await pool.close({ timeout: away ? 0 : CLOSE_TIMEOUT_S });
     },
   };
 }

@@ -63,8 +63,8 @@ export function openPostgres(options: PostgresOptions): Database {
     },
   });
   const counters = createCommitStats();
-  const { withClient } = connections;
-  const queries = createBuilder((run) => withClient(run));
+  const { withClient, watch } = connections;
+  const queries = createBuilder((run) => connections.query(run));
   const compiled = new Map<object, CompiledStatement>();
   const joined = new Map<object, Promise<RowBatchStatement>>();
   const writing = new Set<Promise<unknown>>();
@@ -91,9 +91,8 @@ export function openPostgres(options: PostgresOptions): Database {
 
   async function run(on: QueryRunner | undefined, declared: AnyStatement, parameters: Values) {
     const { text, bind, numbers } = compiledOf(declared);
-    const rows = (await withClient(async (client) =>
-      (on ?? client).unsafe(text, bind(parameters)),
-    )) as Values[] & {
+    const send = async (runner: QueryRunner) => runner.unsafe(text, bind(parameters));
+    const rows = (await (on ? watch(() => send(on)) : connections.query(send))) as Values[] & {
       count: number;
     };
     for (const row of rows) {
@@ -142,7 +141,7 @@ export function openPostgres(options: PostgresOptions): Database {
       () =>
         createBuilder(async (query) => {
           const connection = await open();
-          return withClient(() => query(connection));
+          return watch(() => query(connection));
         }),
       {
         async exec(declared, parameters) {
@@ -210,7 +209,7 @@ export function openPostgres(options: PostgresOptions): Database {
   return {
     dialect: "postgres",
     channel: {
-      notify: (name, text) => withClient((client) => client.notify(name, text)),
+      notify: (name, text) => connections.query((client) => client.notify(name, text)),
       listen: connections.listen,
       async awaitWrites() {
         await Promise.allSettled(writing);

@@ -53,8 +53,9 @@ export const SERVER_SETTINGS = {
   database_connections: {
     variable: "SVC_DATABASE_CONNECTIONS",
     kind: "number",
+    least: 1,
     default: 10,
-    meaning: "connections to PostgreSQL",
+    meaning: "connections to PostgreSQL, at most; further ones open while all are in use",
   },
   allowed_targets: {
     variable: "SVC_ALLOWED_TARGETS",

@@ -12,8 +12,8 @@ import {
   startTestServer,
   type TestServer,
   until,
-} from "../support/harness.ts";
-import { type CuttableProxy, startProxy } from "../support/peers/cuttable-proxy.ts";
+} from "../../support/harness.ts";
+import { type CuttableProxy, startProxy } from "../../support/peers/cuttable-proxy.ts";
 
 setDefaultTimeout(90_000);
 
