@@ -65,6 +65,7 @@ export const main = (key: string) => { console.log("key", key); return key.lengt
   await page.getByRole("menuitem", { name: "Edit" }).click();
   await dialog.getByLabel("Description").fill("Key of the bank");
   await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "hidden" });
   await page.getByText("Key of the bank").waitFor();
   expect(JSON.parse(await site.filled.ask("GET", "/w/acme/variables/get_value/f/finance/bank_key"))).toBe(
     SECRET,
