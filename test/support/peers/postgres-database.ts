@@ -14,7 +14,7 @@ function openClient(url: string): SQL {
  * test run, if `postgres.ts` made one, which is ten times as fast as migrating
  */
 export async function createDatabase(base: string, kind: "empty" | "migrated" = "empty") {
-  const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
+  const name = `${kind}_${crypto.randomUUID().replaceAll("-", "")}`;
   const template = kind === "migrated" ? process.env.SVC_TEST_DATABASE_TEMPLATE : undefined;
   const run = (text: string) => openClient(base).unsafe(text);
   // Copied as files: the default strategy also writes each page to the log, which takes three times as long.

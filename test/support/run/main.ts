@@ -14,14 +14,8 @@ const SUITES: Record<string, () => string[]> = {
   // Tests of the executable measure times and memory, so their files run one after another, each in its own
   // process.
   executable: () => ["--parallel=1", "--isolate", "--path-ignore-patterns=none", "test/acceptance/e2e"],
-  // The files of the console measure at most bytes, and wait half of the time. In CI, where they run beside other
-  // suites, one at a time is enough.
-  console: () => [
-    `--parallel=${process.env.CI ? 1 : 2}`,
-    "--isolate",
-    "--path-ignore-patterns=none",
-    "test/acceptance/console",
-  ],
+  // The files of the console measure at most bytes, and wait half of the time.
+  console: () => ["--parallel=2", "--isolate", "--path-ignore-patterns=none", "test/acceptance/console"],
 };
 
 /** Suites that test the output of `bun run build`. */
