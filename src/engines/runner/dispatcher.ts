@@ -261,7 +261,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       stopped = true;
       clearTimeout(checking);
       builds.stop();
-      for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
+      for (const run of waiting.splice(0)) run.resolve({ kind: "released" });
       // Their runs behind follow, or are returned.
       for (const job of [...running]) job.stop({ kind: "released" });
     },

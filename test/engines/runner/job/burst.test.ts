@@ -240,3 +240,10 @@ test("runs that were completed when the server stops are not requeued", async ()
   expect(kinds(outcomes)).toEqual(NUMBERS.map(() => "success"));
   expect(await inOrder()).toEqual(NUMBERS);
 });
+
+test("the run in a slot and those that wait for it are released when the server stops", async () => {
+  const server = await startTestServer({ workers: 1, sandbox: "off" });
+  const outcomes = Promise.all([0, 1, 2].map((n) => run(server, n, "wait")));
+  await server.stop();
+  expect(kinds(await outcomes)).toEqual(["released", "released", "released"]);
+});
