@@ -10,7 +10,7 @@ import { startTestServer, type TestServer, until } from "../../../support/harnes
 /** A process gets prefetched runs after 100 fast ones. */
 const WARM_UP = 110;
 /** Time in which a process completes all runs of a burst. */
-const BUSY_MS = 150;
+const BUSY_MS = 400;
 
 /** The numbers of the started runs, and the processes of each. */
 const begun: number[] = [];
