@@ -35,7 +35,7 @@ const TARGETS: Record<Peer, Target> = {
   "graphile-local": { name: "graphile-worker with local queue and batches", least: 0.5, most: 2_000 },
   "graphile-bulk": {
     name: `the same, both enqueued in calls of ${BULK.a_call}`,
-    least: 0.5,
+    least: 0.7,
     most: 10_000,
   },
   // By default it takes a job every two seconds.
