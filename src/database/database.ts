@@ -69,6 +69,11 @@ export interface Tx extends Reader {
   /** Registers an effect to run after the commit only, such as waking a waiter. */
   afterCommit(effect: () => void): void;
   /**
+   * Registers an effect to run after the commit too, but on SQLite before its flush: a power failure may still undo the
+   * write. For starting a job: its outcome is flushed later, and until then nobody is told of it.
+   */
+  beforeFlush(effect: () => void): void;
+  /**
    * Takes an exclusive lock on `name` until the end of the transaction, to guard rules over rows that do not exist yet.
    * Does nothing on SQLite, which has a single writer.
    */
@@ -137,6 +142,11 @@ export interface WriteOptions {
    * can. Use it for data that only repeats what is on disk.
    */
   lazy?: boolean | undefined;
+  /**
+   * On SQLite, resolves at the flush of a later write, or after some milliseconds. Use it if the caller waits for the
+   * later write anyway.
+   */
+  sharesFlush?: boolean | undefined;
 }
 
 export interface Database {

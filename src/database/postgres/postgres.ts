@@ -155,6 +155,10 @@ export function openPostgres(options: PostgresOptions): Database {
         afterCommit: (effect: () => void) => {
           effects.push(effect);
         },
+        // COMMIT includes the flush.
+        beforeFlush: (effect: () => void) => {
+          effects.push(effect);
+        },
         async lock(name: string) {
           const connection = await open();
           await connection.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);

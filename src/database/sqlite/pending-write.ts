@@ -1,5 +1,5 @@
 import type { Awaitable } from "../../lib/async/awaitable.ts";
-import type { Tx } from "../database.ts";
+import { runEffects, type Tx } from "../database.ts";
 
 /** A write that waits for its commit. */
 export interface PendingWrite {
@@ -7,12 +7,23 @@ export interface PendingWrite {
   readonly resolve: (value: unknown) => void;
   readonly reject: (cause: unknown) => void;
   readonly lazy: boolean;
+  readonly sharesFlush: boolean;
   /** What `work` returned, or why it was rolled back alone; undefined if it has not run yet. */
   outcome: { value: unknown } | { failure: unknown } | undefined;
 }
 
-/** Settles a write whose commit is on disk. */
-export function settleWrite({ outcome, resolve, reject }: PendingWrite): void {
-  if (outcome && "failure" in outcome) reject(outcome.failure);
-  else resolve(outcome?.value);
+/** Writes that were committed together, and their effects. */
+export interface CommittedBatch {
+  readonly writes: readonly PendingWrite[];
+  readonly beforeFlush: readonly (() => void)[];
+  readonly afterCommit: readonly (() => void)[];
+}
+
+/** Settles writes that are on disk, or are lazy, and runs their effects. */
+export function settleBatch({ writes, afterCommit }: CommittedBatch): void {
+  for (const { outcome, resolve, reject } of writes) {
+    if (outcome && "failure" in outcome) reject(outcome.failure);
+    else resolve(outcome?.value);
+  }
+  runEffects(afterCommit);
 }

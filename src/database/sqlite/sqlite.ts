@@ -2,17 +2,16 @@
  * SQLite in WAL mode with one writer and one reader connection. Acknowledged writes are on disk.
  *
  * `write` is a group commit: writes that arrive while the disk is busy run one after another in one transaction, and all
- * resolve after the shared commit. If one fails, the transaction is rolled back and all run again, each in its own
- * savepoint, so that the failing one is rolled back alone: savepoints cost a third of a job's statements, and few writes
- * fail. bun:sqlite is synchronous, so a write that awaits only `tx` finishes within microtasks and nothing interleaves.
- * Drizzle's `transaction()` is not used: it is synchronous and would commit before an async body ends.
+ * resolve after the shared commit. Drizzle's `transaction()` is not used: it is synchronous and would commit before an
+ * async body ends.
  *
  * `synchronous=FULL` equals `NORMAL` plus a flush of the write-ahead log in each COMMIT (https://sqlite.org/pragma.html
  * #pragma_synchronous). Instead, COMMIT runs under NORMAL, then the log is flushed (`log-flush.ts`), and then the writes
- * resolve. Nobody learns of a write before the flush: the writer waits, and so do readers (`readBarrier`).
+ * resolve. Nobody learns of a write before the flush: the writer waits, and so do readers (`readBarrier`). Only jobs that
+ * this process runs start before it (`tx.beforeFlush`).
  */
 import { Database as SqliteFile } from "bun:sqlite";
-import { type Awaitable, isPending } from "../../lib/async/awaitable.ts";
+import type { Awaitable } from "../../lib/async/awaitable.ts";
 import { Internal, Unavailable } from "../../lib/errors.ts";
 import {
   countCommit,
@@ -26,15 +25,10 @@ import {
 import { createAsideReader } from "./aside.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createLogFlush } from "./log-flush.ts";
-import { type PendingWrite, settleWrite } from "./pending-write.ts";
+import { type CommittedBatch, type PendingWrite, settleBatch } from "./pending-write.ts";
 import { configureConnection, createReader, openForReading } from "./statements.ts";
 import { toStorageError } from "./storage-error.ts";
-
-/**
- * Maximum duration of a batch in milliseconds; further writes go into the next one. Writes do not yield the event loop
- * between them.
- */
-const MAX_BATCH_MS = 10;
+import { createTransaction, MAX_BATCH_MS } from "./transaction.ts";
 
 /**
  * A commit waits for more writes while each turn of the event loop brings some: up to this number, and for this long. A
@@ -46,8 +40,8 @@ const GATHER_MS = 3;
 /** A flush for so many writes runs on another thread: meanwhile the event loop prepares those of the next commit. */
 const MANY_WRITES = 16;
 
-/** Delay of the flush after a lazy write, if no other write causes one. */
-const LAZY_FLUSH_MS = 50;
+/** Delay of the flush after a write that may share one, or a lazy write, if no other write causes one. */
+const SHARED_FLUSH_MS = 20;
 
 /** Log pages after which a commit runs the checkpoint itself, because the checkpoint thread lags far behind. */
 const LAST_RESORT_PAGES = 200_000;
@@ -81,13 +75,6 @@ export function openSqlite(options: SqliteOptions): Database {
   }
   const reader = openForReading(options.path, READER_CACHE_KB);
 
-  const begin = writer.prepare("BEGIN IMMEDIATE");
-  const commit = writer.prepare("COMMIT");
-  const rollback = writer.prepare("ROLLBACK");
-  const savepoint = writer.prepare("SAVEPOINT one");
-  const release = writer.prepare("RELEASE one");
-  const rollbackTo = writer.prepare("ROLLBACK TO one");
-
   const number = (pragma: string) =>
     (reader.query(`PRAGMA ${pragma}`).values()[0] as [number] | undefined)?.[0] ?? 0;
   const canShrink = number("auto_vacuum") === 2; // INCREMENTAL
@@ -97,17 +84,8 @@ export function openSqlite(options: SqliteOptions): Database {
   const aside = createAsideReader(options.path);
   const checkpoints = createCheckpoints({ writer, reader }, options.path);
 
-  const write = createReader(writer);
-  let effects: (() => void)[] = [];
-  const tx: Tx = Object.assign(write, {
-    afterCommit: (effect: () => void) => {
-      effects.push(effect);
-    },
-    lock: async () => {},
-    lockShared: async () => {},
-  });
-
   const counters = createCommitStats();
+  const transaction = createTransaction(writer, counters);
   let queue: PendingWrite[] = [];
   let flushing: Promise<void> | undefined;
   /** Set after a failed flush: log and disk may differ until a restart. */
@@ -115,6 +93,12 @@ export function openSqlite(options: SqliteOptions): Database {
   const listeners: ((cause: Error) => void)[] = [];
   let closed = false;
   let syncing: Promise<void> | undefined;
+  /** Batches that are committed and wait for a flush that they share with later ones. */
+  const unflushed: CommittedBatch[] = [];
+  /** Whether anything was committed since the last flush. */
+  let isDirty = false;
+  /** A flush that readers wait for. */
+  let barrier: Promise<void> | undefined;
   const log = createLogFlush(`${options.path}-wal`, (cause) => {
     const message = "the disk refused to flush the database's log: nothing more is stored until a restart";
     // SQLite's own code for a failed flush, which distinguishes it from errors of other files.
@@ -126,10 +110,31 @@ export function openSqlite(options: SqliteOptions): Database {
 
   let flushSoon: ReturnType<typeof setTimeout> | undefined;
   function flushLater(): void {
+    isDirty = true;
     flushSoon ??= setTimeout(() => {
       flushSoon = undefined;
-      enqueue(async () => {}).catch(() => {});
-    }, LAZY_FLUSH_MS);
+      if (isDirty) enqueue(async () => {}).catch(() => {});
+    }, SHARED_FLUSH_MS);
+  }
+
+  function flushForReaders(): Promise<void> {
+    barrier ??= enqueue(async () => {}).finally(() => {
+      barrier = undefined;
+    });
+    return barrier;
+  }
+
+  /** Flushes what is committed and settles it. @param count number of writes in the last commit */
+  async function flushLog(count: number): Promise<void> {
+    syncing = log.flush(count < MANY_WRITES && !checkpoints.isRunning());
+    if (syncing) await syncing;
+    syncing = undefined;
+    isDirty = false;
+    for (const batch of unflushed.splice(0)) settleBatch(batch);
+  }
+
+  function rejectUnflushed(error: unknown): void {
+    for (const { writes } of unflushed.splice(0)) for (const { reject } of writes) reject(error);
   }
 
   function schedule(): void {
@@ -157,97 +162,46 @@ export function openSqlite(options: SqliteOptions): Database {
     const arrived = queue;
     queue = [];
     /** The writes included in this commit. */
-    let batch: PendingWrite[] = arrived;
-    effects = [];
-    let after: (() => void)[] = [];
+    let writes: readonly PendingWrite[] = arrived;
     let isLong = false;
     const held = checkpoints.hold();
     if (held) await held;
     const began = performance.now();
     try {
       if (broken) throw broken;
-      begin.run();
-      const count = (await runTogether(arrived, began)) ?? (await runApart(arrived, began));
-      if (count < arrived.length) {
-        batch = arrived.slice(0, count);
-        queue = arrived.slice(count).concat(queue);
-      }
-      commit.run();
-      after = effects;
+      const batch = await transaction.commit(arrived);
+      writes = batch.writes;
+      if (writes.length < arrived.length) queue = arrived.slice(writes.length).concat(queue);
       isLong = performance.now() - began > MAX_BATCH_MS;
       // From here on the writes are committed; only a failed flush may still reject them.
-      if (batch.every(({ lazy }) => lazy)) flushLater();
-      else {
-        syncing = log.flush(batch.length < MANY_WRITES && !checkpoints.isRunning());
-        if (syncing) await syncing;
-        syncing = undefined;
+      runEffects(batch.beforeFlush);
+      if (writes.every(({ lazy }) => lazy)) {
+        settleBatch(batch);
+        flushLater();
+      } else {
+        unflushed.push(batch);
+        if (writes.every(({ lazy, sharesFlush }) => lazy || sharesFlush)) flushLater();
+        else await flushLog(writes.length);
       }
-      countCommit(counters, batch.length, began);
+      countCommit(counters, writes.length, began);
     } catch (cause) {
-      if (writer.inTransaction) rollback.run();
+      transaction.rollBack();
       const error = toStorageError(cause);
       countFailure(counters, error);
-      for (const pending of batch) pending.reject(error);
+      for (const { reject } of writes) reject(error);
+      if (broken) rejectUnflushed(error);
+      else if (unflushed.length > 0) flushLater();
       return;
     }
-    for (const pending of batch) settleWrite(pending);
-    runEffects(after);
     checkpoints.afterCommit(isLong);
   }
 
-  /**
-   * Runs writes without savepoints, for at most MAX_BATCH_MS.
-   * @returns how many ran; undefined if one failed: the transaction was restarted, and all must run again
-   * @throws if there was only one write: its failure rolls back the whole transaction
-   */
-  async function runTogether(arrived: PendingWrite[], began: number): Promise<number | undefined> {
-    let count = 0;
-    try {
-      do {
-        const pending = arrived[count]!;
-        const made = pending.work(tx);
-        pending.outcome = { value: isPending(made) ? await made : made };
-      } while (++count < arrived.length && performance.now() - began < MAX_BATCH_MS);
-      return count;
-    } catch (cause) {
-      // On a full disk SQLite rolls back the whole transaction, so no write may succeed.
-      if (arrived.length === 1 || !writer.inTransaction) throw cause;
-      rollback.run();
-      effects = [];
-      begin.run();
-      return undefined;
-    }
-  }
-
-  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns how many ran */
-  async function runApart(arrived: PendingWrite[], began: number): Promise<number> {
-    let count = 0;
-    do await runOne(arrived[count]!);
-    while (++count < arrived.length && performance.now() - began < MAX_BATCH_MS);
-    return count;
-  }
-
-  async function runOne(pending: PendingWrite): Promise<void> {
-    const effectsBefore = effects.length;
-    savepoint.run();
-    try {
-      pending.outcome = { value: await pending.work(tx) };
-      release.run();
-    } catch (cause) {
-      effects.length = effectsBefore;
-      if (!writer.inTransaction) throw cause;
-      rollbackTo.run();
-      release.run();
-      const failure = toStorageError(cause);
-      countFailure(counters, failure);
-      pending.outcome = { failure };
-    }
-  }
-
-  function enqueue<T>(work: (tx: Tx) => Awaitable<T>, { lazy = false }: WriteOptions = {}): Promise<T> {
+  function enqueue<T>(work: (tx: Tx) => Awaitable<T>, options: WriteOptions = {}): Promise<T> {
     if (closed) return Promise.reject(new Internal("the database is closed"));
+    const { lazy = false, sharesFlush = false } = options;
     return new Promise<T>((resolve, reject) => {
-      queue.push({ work, resolve: resolve as (value: unknown) => void, reject, lazy, outcome: undefined });
+      const settle = { resolve: resolve as (value: unknown) => void, reject };
+      queue.push({ work, ...settle, lazy, sharesFlush, outcome: undefined });
       schedule();
     });
   }
@@ -271,7 +225,10 @@ export function openSqlite(options: SqliteOptions): Database {
       return more;
     },
     // After a failed flush, data that was read may be lost on restart.
-    readBarrier: () => (broken ? Promise.reject(broken) : syncing),
+    readBarrier() {
+      if (broken) return Promise.reject(broken);
+      return syncing ?? (unflushed.length > 0 ? flushForReaders() : undefined);
+    },
     onBroken: (listener) => void listeners.push(listener),
     stats: () => ({ ...counters }),
     async close() {
@@ -279,6 +236,7 @@ export function openSqlite(options: SqliteOptions): Database {
       closed = true;
       clearTimeout(flushSoon);
       while (flushing) await flushing;
+      if (unflushed.length > 0) await flushLog(MANY_WRITES).catch(rejectUnflushed);
       await Promise.all([checkpoints.close(), aside.close()]);
       log.close();
       reader.close();

@@ -1,6 +1,6 @@
 /** Types of the running app and of a call. App carries platform parts, not features. */
 
-import type { Database, Tx } from "../../database/database.ts";
+import type { Database, Tx, WriteOptions } from "../../database/database.ts";
 import type { Runner } from "../../engines/runner/types.ts";
 import type { Awaitable } from "../../lib/async/awaitable.ts";
 import type { Log } from "../../lib/logging/log.ts";
@@ -114,8 +114,8 @@ export interface Context {
   readonly request: Request;
   /** Request id in log lines; undefined for work that no request started. */
   readonly request_id: string | undefined;
-  /** Runs `work` in a transaction that also inserts the operation's audit row. `lazy` as in `Database.write`. */
-  write<T>(audited: AuditDetails & { lazy?: boolean }, work: (tx: Tx) => Awaitable<T>): Promise<T>;
+  /** Runs `work` in a transaction that also inserts the operation's audit row. */
+  write<T>(audited: AuditDetails & WriteOptions, work: (tx: Tx) => Awaitable<T>): Promise<T>;
   /**
    * Inserts the operation's audit row and its webhook event in the caller's transaction, for details that are known
    * only after the work.

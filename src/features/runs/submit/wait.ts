@@ -83,7 +83,7 @@ export function submitAndWait(
   const early = submission.flow?.value.early_return !== undefined;
   if (key === undefined) {
     const begin = () =>
-      submitJob(ctx, submission, asked, how).then(() => {
+      submitJob(ctx, submission, asked, { ...how, awaitsCompletion: true }).then(() => {
         releaseArguments(submission);
         return undefined;
       });

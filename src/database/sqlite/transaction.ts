@@ -1,0 +1,119 @@
+/**
+ * Transactions of many writes. The writes of a batch run one after another. If one fails, the transaction is rolled back
+ * and all run again, each in its own savepoint, so that the failing one is rolled back alone: savepoints cost a third of
+ * a job's statements, and few writes fail. bun:sqlite is synchronous, so a write that awaits only `tx` finishes within
+ * microtasks and nothing interleaves.
+ */
+import type { Database as SqliteFile } from "bun:sqlite";
+import { isPending } from "../../lib/async/awaitable.ts";
+import { type CommitStats, countFailure, type Tx } from "../database.ts";
+import type { CommittedBatch, PendingWrite } from "./pending-write.ts";
+import { createReader } from "./statements.ts";
+import { toStorageError } from "./storage-error.ts";
+
+/**
+ * Maximum duration of a batch in milliseconds; further writes go into the next one. Writes do not yield the event loop
+ * between them.
+ */
+export const MAX_BATCH_MS = 10;
+
+export interface Transaction {
+  /**
+   * Runs the first of these writes, for at most MAX_BATCH_MS, and commits them.
+   * @throws if nothing was committed; the caller then calls `rollBack`
+   */
+  commit(arrived: PendingWrite[]): Promise<CommittedBatch>;
+  /** Rolls back what an error has left open. */
+  rollBack(): void;
+}
+
+export function createTransaction(writer: SqliteFile, stats: CommitStats): Transaction {
+  const begin = writer.prepare("BEGIN IMMEDIATE");
+  const commit = writer.prepare("COMMIT");
+  const rollback = writer.prepare("ROLLBACK");
+  const savepoint = writer.prepare("SAVEPOINT one");
+  const release = writer.prepare("RELEASE one");
+  const rollbackTo = writer.prepare("ROLLBACK TO one");
+
+  let beforeFlush: (() => void)[] = [];
+  let afterCommit: (() => void)[] = [];
+  const tx: Tx = Object.assign(createReader(writer), {
+    beforeFlush: (effect: () => void) => {
+      beforeFlush.push(effect);
+    },
+    afterCommit: (effect: () => void) => {
+      afterCommit.push(effect);
+    },
+    lock: async () => {},
+    lockShared: async () => {},
+  });
+
+  function start(): void {
+    beforeFlush = [];
+    afterCommit = [];
+    begin.run();
+  }
+
+  /**
+   * Runs writes without savepoints, for at most MAX_BATCH_MS.
+   * @returns how many ran; undefined if one failed: the transaction was restarted, and all must run again
+   * @throws if there was only one write: its failure rolls back the whole transaction
+   */
+  async function runTogether(arrived: PendingWrite[], began: number): Promise<number | undefined> {
+    let count = 0;
+    try {
+      do {
+        const pending = arrived[count]!;
+        const made = pending.work(tx);
+        pending.outcome = { value: isPending(made) ? await made : made };
+      } while (++count < arrived.length && performance.now() - began < MAX_BATCH_MS);
+      return count;
+    } catch (cause) {
+      // On a full disk SQLite rolls back the whole transaction, so no write may succeed.
+      if (arrived.length === 1 || !writer.inTransaction) throw cause;
+      rollback.run();
+      start();
+      return undefined;
+    }
+  }
+
+  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns how many ran */
+  async function runApart(arrived: PendingWrite[], began: number): Promise<number> {
+    let count = 0;
+    do await runOne(arrived[count]!);
+    while (++count < arrived.length && performance.now() - began < MAX_BATCH_MS);
+    return count;
+  }
+
+  async function runOne(pending: PendingWrite): Promise<void> {
+    const before = { flush: beforeFlush.length, commit: afterCommit.length };
+    savepoint.run();
+    try {
+      pending.outcome = { value: await pending.work(tx) };
+      release.run();
+    } catch (cause) {
+      beforeFlush.length = before.flush;
+      afterCommit.length = before.commit;
+      if (!writer.inTransaction) throw cause;
+      rollbackTo.run();
+      release.run();
+      const failure = toStorageError(cause);
+      countFailure(stats, failure);
+      pending.outcome = { failure };
+    }
+  }
+
+  return {
+    async commit(arrived) {
+      const began = performance.now();
+      start();
+      const count = (await runTogether(arrived, began)) ?? (await runApart(arrived, began));
+      commit.run();
+      const writes = count < arrived.length ? arrived.slice(0, count) : arrived;
+      return { writes, beforeFlush, afterCommit };
+    },
+    rollBack() {
+      if (writer.inTransaction) rollback.run();
+    },
+  };
+}
