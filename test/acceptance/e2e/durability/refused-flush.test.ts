@@ -11,6 +11,11 @@ import { expectOk, startTestServer } from "../../../support/harness.ts";
 setDefaultTimeout(60_000);
 const ROOT = join(import.meta.dir, "../../../..");
 
+async function expectStatus(asked: Promise<Response>, status: number): Promise<void> {
+  const answer = await asked;
+  if (answer.status !== status) throw new Error(`${answer.status} ${await answer.text()}`);
+}
+
 test("after one failed flush the server logs the reason, answers 503, and exits with an error", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-flush-"));
   const fails = join(folder, "fails");
@@ -51,9 +56,23 @@ test("after one failed flush the server logs the reason, answers 503, and exits 
       });
     const user = (n: number) => ({ email: `u${n}@example.org`, password: "a-password", super_admin: false });
     expect((await operator("POST", "/users/create", user(1))).status).toBe(201);
+    await expectStatus(
+      operator("POST", "/workspaces/create", { id: "acme", name: "Acme", username: "ann" }),
+      201,
+    );
+    const script = { path: "u/ann/hello", content: "export const main = () => 'hello';", language: "bun" };
+    await expectStatus(operator("POST", "/w/acme/scripts/create", script), 201);
+    const call = () => operator("POST", "/w/acme/jobs/run_wait_result/p/u/ann/hello", {});
+    expect(await (await call()).text()).toBe('"hello"');
     expect((await fetch(`${url}/api/health`)).status).toBe(200);
     await Bun.write(fails, "");
 
+    // Its job starts before the flush, but its result is not returned.
+    const called = await call();
+    expect([called.status, await called.text()]).toEqual([
+      503,
+      expect.stringContaining("the disk refused to flush"),
+    ]);
     const refused = await operator("POST", "/users/create", user(2));
     const [health, metrics, read] = await Promise.all([
       fetch(`${url}/api/health`),

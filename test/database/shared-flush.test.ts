@@ -1,0 +1,107 @@
+/** Effects before the flush, and writes that wait for the flush of another. */
+import { expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { WriteOptions } from "../../src/database/database.ts";
+import { jobs } from "../../src/platform/queue/tables.ts";
+import { until } from "../support/harness.ts";
+import { db, ids, job, onSqlite, setUpEmptyDatabase } from "./contract-setup.ts";
+
+setUpEmptyDatabase();
+
+/** Inserts a job, and adds what happens to `told`. */
+function add(id: string, told: string[], options: WriteOptions = {}): Promise<void> {
+  const written = db.write(async (tx) => {
+    tx.beforeFlush(() => told.push(`${id} starts`));
+    tx.afterCommit(() => told.push(`${id} is kept`));
+    await tx.insert(jobs).values(job(id));
+  }, options);
+  return written.then(() => void told.push(`${id} is told`));
+}
+
+test("an effect before the flush comes first, and not at all if its write fails", async () => {
+  const told: string[] = [];
+  await add("a", told);
+  expect(told.splice(0)).toEqual(["a starts", "a is kept", "a is told"]);
+  const answers = await Promise.allSettled([add("b", told), add("a", told), add("c", told)]);
+  expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(told.filter((each) => each.startsWith("a"))).toEqual([]);
+  expect(told.filter((each) => each.endsWith("starts")).sort()).toEqual(["b starts", "c starts"]);
+});
+
+test("a write that shares its flush is told of with the next write, or soon", async () => {
+  const told: string[] = [];
+  await add("a", told, { sharesFlush: true });
+  expect(told.splice(0)).toEqual(["a starts", "a is kept", "a is told"]);
+  const first = add("b", told, { sharesFlush: true });
+  await until(() => told.length > 0, "the start");
+  // Committed and not flushed yet: on PostgreSQL it is both.
+  expect(await ids()).toEqual(["a", "b"]);
+  await add("c", told);
+  await first;
+  const [started] = told;
+  expect(started).toBe("b starts");
+  expect(told.indexOf("b is kept")).toBeLessThan(told.indexOf("c is kept"));
+  expect(told).toHaveLength(6);
+});
+
+test.if(onSqlite)("a reader waits for the flush of what it has read", async () => {
+  const told: string[] = [];
+  const written = add("a", told, { sharesFlush: true });
+  await until(() => told.length > 0, "the start");
+  expect([await ids(), told]).toEqual([["a"], ["a starts"]]);
+  const barrier = db.readBarrier();
+  expect(barrier).toBeDefined();
+  await barrier;
+  expect(told).toContain("a is kept");
+  await written;
+  expect(db.readBarrier()).toBeUndefined();
+});
+
+test.if(onSqlite)("closing flushes what waits for another write", async () => {
+  const told: string[] = [];
+  const written = add("a", told, { sharesFlush: true });
+  await until(() => told.length > 0, "the start");
+  await db.close();
+  await written;
+  expect(told).toEqual(["a starts", "a is kept", "a is told"]);
+});
+
+test.if(onSqlite)("a failed flush rejects all writes that shared it, and their readers", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-shared-flush-"));
+  const source = resolve(import.meta.dirname, "../../src/database/sqlite/sqlite.ts");
+  const preload = resolve(import.meta.dirname, "../support/failing-flush.ts");
+  await Bun.write(
+    join(folder, "program.ts"),
+    `import { writeFileSync } from "node:fs";
+    import { openSqlite } from ${JSON.stringify(source)};
+    import { sql } from ${JSON.stringify(require.resolve("drizzle-orm"))};
+    const db = openSqlite({ path: ${JSON.stringify(join(folder, "test.db"))}, max_bytes: 0 });
+    const told: string[] = [];
+    const insert = (n: number, options = {}) => db.write(async (tx) => {
+      tx.beforeFlush(() => void told.push(n + " starts"));
+      tx.afterCommit(() => void told.push(n + " is kept"));
+      await tx.rows(sql.raw("INSERT INTO kept VALUES (" + n + ")"));
+    }, options).catch((cause) => void told.push(n + ": " + cause.name));
+    await db.write((tx) => tx.rows(sql.raw("CREATE TABLE kept (n INTEGER)")));
+    writeFileSync(process.env.FAIL_FLUSH_FILE!, "");
+    const written = insert(1, { sharesFlush: true });
+    while (told.length === 0) await Bun.sleep(0);
+    const reading = Promise.resolve(db.readBarrier()).catch((cause) => void told.push("read: " + cause.name));
+    await Promise.all([insert(2), written, reading]);
+    console.log(JSON.stringify(told));
+    process.exit(0);`,
+  );
+  try {
+    const started = Bun.spawn([process.execPath, "--preload", preload, join(folder, "program.ts")], {
+      env: { ...process.env, FAIL_FLUSH_FILE: join(folder, "fails") },
+      stdout: "pipe",
+    });
+    const told: string[] = JSON.parse(await started.stdout.text());
+    expect(told.slice(0, 2)).toEqual(["1 starts", "2 starts"]);
+    expect(told.slice(2).sort()).toEqual(["1: Unavailable", "2: Unavailable", "read: Unavailable"]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
