@@ -69,8 +69,9 @@ export interface Tx extends Reader {
   /** Registers an effect to run after the commit only, such as waking a waiter. */
   afterCommit(effect: () => void): void;
   /**
-   * Registers an effect to run after the commit too, but on SQLite before its flush: a power failure may still undo the
-   * write. For starting a job: its outcome is flushed later, and until then nobody is told of it.
+   * Registers an effect to run after the commit too, but on SQLite before its flush, and so before all `afterCommit`: a
+   * power failure may still undo the write. For starting a job: its outcome is flushed later. Who tells of the job before
+   * that awaits `readBarrier`.
    */
   beforeFlush(effect: () => void): void;
   /**
@@ -88,7 +89,7 @@ export interface Tx extends Reader {
 export interface CommitStats {
   commits: number;
   writes: number;
-  /** Writes per commit, and seconds per commit including the flush. */
+  /** Writes per commit, and seconds per commit including the flush, unless it is shared with a later one. */
   batch: Histogram;
   seconds: Histogram;
   broken: Error | undefined;
@@ -139,7 +140,7 @@ export interface NotificationChannel {
 export interface WriteOptions {
   /**
    * Resolves at the commit without waiting for the disk. A crash of the process cannot undo it, but a power failure
-   * can. Use it for data that only repeats what is on disk.
+   * can. Use it for data that only repeats what is on disk. Its effects may come before those of earlier writes.
    */
   lazy?: boolean | undefined;
   /**

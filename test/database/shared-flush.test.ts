@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { WriteOptions } from "../../src/database/database.ts";
+import { BadRequest } from "../../src/lib/errors.ts";
 import { jobs } from "../../src/platform/queue/tables.ts";
 import { until } from "../support/harness.ts";
-import { db, ids, job, onSqlite, setUpEmptyDatabase } from "./contract-setup.ts";
+import { db, gate, ids, job, onSqlite, setUpEmptyDatabase } from "./contract-setup.ts";
 
 setUpEmptyDatabase();
 
@@ -68,7 +69,27 @@ test.if(onSqlite)("closing flushes what waits for another write", async () => {
   expect(told).toEqual(["a starts", "a is kept", "a is told"]);
 });
 
-test.if(onSqlite)("a failed flush rejects all writes that shared it, and their readers", async () => {
+test.if(onSqlite)(
+  "a reader does not wait for, nor fail with, writes that come after what it has read",
+  async () => {
+    const told: string[] = [];
+    const written = add("a", told, { sharesFlush: true });
+    await until(() => told.length > 0, "the start");
+    const held = gate();
+    const refused = db.write(async () => {
+      await held.promise;
+      throw new BadRequest("refused");
+    });
+    await db.readBarrier();
+    expect(told).toContain("a is kept");
+    held.open();
+    await expect(refused).rejects.toThrow("refused");
+    await written;
+  },
+);
+
+/** Runs a program whose flushes fail once it has called `fail`. @returns what it prints as JSON */
+async function runWithFailingFlush<T>(steps: string): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), "svc-shared-flush-"));
   const source = resolve(import.meta.dirname, "../../src/database/sqlite/sqlite.ts");
   const preload = resolve(import.meta.dirname, "../support/failing-flush.ts");
@@ -85,11 +106,8 @@ test.if(onSqlite)("a failed flush rejects all writes that shared it, and their r
       await tx.rows(sql.raw("INSERT INTO kept VALUES (" + n + ")"));
     }, options).catch((cause) => void told.push(n + ": " + cause.name));
     await db.write((tx) => tx.rows(sql.raw("CREATE TABLE kept (n INTEGER)")));
-    writeFileSync(process.env.FAIL_FLUSH_FILE!, "");
-    const written = insert(1, { sharesFlush: true });
-    while (told.length === 0) await Bun.sleep(0);
-    const reading = Promise.resolve(db.readBarrier()).catch((cause) => void told.push("read: " + cause.name));
-    await Promise.all([insert(2), written, reading]);
+    const fail = () => writeFileSync(process.env.FAIL_FLUSH_FILE!, "");
+    ${steps}
     console.log(JSON.stringify(told));
     process.exit(0);`,
   );
@@ -98,10 +116,28 @@ test.if(onSqlite)("a failed flush rejects all writes that shared it, and their r
       env: { ...process.env, FAIL_FLUSH_FILE: join(folder, "fails") },
       stdout: "pipe",
     });
-    const told: string[] = JSON.parse(await started.stdout.text());
-    expect(told.slice(0, 2)).toEqual(["1 starts", "2 starts"]);
-    expect(told.slice(2).sort()).toEqual(["1: Unavailable", "2: Unavailable", "read: Unavailable"]);
+    return JSON.parse(await started.stdout.text());
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+test.if(onSqlite)("a failed flush rejects all writes that shared it, and their readers", async () => {
+  const told = await runWithFailingFlush<string[]>(`
+    fail();
+    const written = insert(1, { sharesFlush: true });
+    while (told.length === 0) await Bun.sleep(0);
+    const reading = Promise.resolve(db.readBarrier()).catch((cause) => void told.push("read: " + cause.name));
+    await Promise.all([insert(2), written, reading]);`);
+  expect(told[0]).toBe("1 starts");
+  expect(told.slice(1).sort()).toEqual(["1: Unavailable", "2: Unavailable", "read: Unavailable"]);
+});
+
+test.if(onSqlite)("a lazy write is flushed soon after", async () => {
+  const told = await runWithFailingFlush<string[]>(`
+    fail();
+    const broken = new Promise<void>((resolve) => db.onBroken(() => resolve()));
+    await insert(1, { lazy: true });
+    await Promise.race([broken.then(() => told.push("flushed")), Bun.sleep(20_000)]);`);
+  expect(told).toEqual(["1 starts", "1 is kept", "flushed"]);
 });

@@ -12,11 +12,15 @@ export interface PendingWrite {
   outcome: { value: unknown } | { failure: unknown } | undefined;
 }
 
-/** Writes that were committed together, and their effects. */
-export interface CommittedBatch {
-  readonly writes: readonly PendingWrite[];
+/** What the writes of a transaction registered. */
+export interface Effects {
   readonly beforeFlush: readonly (() => void)[];
   readonly afterCommit: readonly (() => void)[];
+}
+
+/** Writes that were committed together. */
+export interface CommittedBatch extends Effects {
+  readonly writes: readonly PendingWrite[];
 }
 
 /** Settles writes that are on disk, or are lazy, and runs their effects. */

@@ -93,12 +93,12 @@ export function openSqlite(options: SqliteOptions): Database {
   const listeners: ((cause: Error) => void)[] = [];
   let closed = false;
   let syncing: Promise<void> | undefined;
-  /** Batches that are committed and wait for a flush that they share with later ones. */
+  /** Batches that are committed and not on disk. */
   const unflushed: CommittedBatch[] = [];
   /** Whether anything was committed since the last flush. */
   let isDirty = false;
-  /** A flush that readers wait for. */
-  let barrier: Promise<void> | undefined;
+  /** A requested flush. */
+  let requested: PromiseWithResolvers<void> | undefined;
   const log = createLogFlush(`${options.path}-wal`, (cause) => {
     const message = "the disk refused to flush the database's log: nothing more is stored until a restart";
     // SQLite's own code for a failed flush, which distinguishes it from errors of other files.
@@ -113,15 +113,15 @@ export function openSqlite(options: SqliteOptions): Database {
     isDirty = true;
     flushSoon ??= setTimeout(() => {
       flushSoon = undefined;
-      if (isDirty) enqueue(async () => {}).catch(() => {});
+      if (isDirty) requestFlush().catch(() => {});
     }, SHARED_FLUSH_MS);
   }
 
-  function flushForReaders(): Promise<void> {
-    barrier ??= enqueue(async () => {}).finally(() => {
-      barrier = undefined;
-    });
-    return barrier;
+  /** Flushes what is committed, before the next commit. @throws (rejects) if the flush fails */
+  function requestFlush(): Promise<void> {
+    requested ??= Promise.withResolvers();
+    schedule();
+    return requested.promise;
   }
 
   /** Flushes what is committed and settles it. @param count number of writes in the last commit */
@@ -131,20 +131,25 @@ export function openSqlite(options: SqliteOptions): Database {
     syncing = undefined;
     isDirty = false;
     for (const batch of unflushed.splice(0)) settleBatch(batch);
+    requested?.resolve();
+    requested = undefined;
   }
 
+  /** Rejects what a failed flush has left. */
   function rejectUnflushed(error: unknown): void {
     for (const { writes } of unflushed.splice(0)) for (const { reject } of writes) reject(error);
+    requested?.reject(error);
+    requested = undefined;
   }
 
   function schedule(): void {
     flushing ??= new Promise<void>((resolve) => {
       const commit = () =>
-        flush()
+        commitQueue()
           .catch(reportError)
           .then(() => {
             flushing = undefined;
-            if (queue.length > 0) schedule();
+            if (queue.length > 0 || requested) schedule();
             resolve();
           });
       const gathered_by = performance.now() + GATHER_MS;
@@ -158,39 +163,44 @@ export function openSqlite(options: SqliteOptions): Database {
     });
   }
 
-  async function flush(): Promise<void> {
+  async function commitQueue(): Promise<void> {
+    if (requested) {
+      // Not part of the commit, which may fail or have to wait.
+      const flushed = broken ? Promise.reject(broken) : flushLog(1);
+      await flushed.catch(rejectUnflushed);
+      if (queue.length === 0) return;
+    }
     const arrived = queue;
     queue = [];
     /** The writes included in this commit. */
-    let writes: readonly PendingWrite[] = arrived;
+    let writes = arrived;
     let isLong = false;
     const held = checkpoints.hold();
     if (held) await held;
     const began = performance.now();
     try {
       if (broken) throw broken;
-      const batch = await transaction.commit(arrived);
-      writes = batch.writes;
-      if (writes.length < arrived.length) queue = arrived.slice(writes.length).concat(queue);
+      const count = await transaction.run(arrived);
+      if (count < arrived.length) {
+        writes = arrived.slice(0, count);
+        queue = arrived.slice(count).concat(queue);
+      }
+      const batch = { writes, ...transaction.commit() };
       isLong = performance.now() - began > MAX_BATCH_MS;
       // From here on the writes are committed; only a failed flush may still reject them.
+      const isLazy = writes.every(({ lazy }) => lazy);
+      if (!isLazy) unflushed.push(batch);
       runEffects(batch.beforeFlush);
-      if (writes.every(({ lazy }) => lazy)) {
-        settleBatch(batch);
-        flushLater();
-      } else {
-        unflushed.push(batch);
-        if (writes.every(({ lazy, sharesFlush }) => lazy || sharesFlush)) flushLater();
-        else await flushLog(writes.length);
-      }
-      countCommit(counters, writes.length, began);
+      if (isLazy) settleBatch(batch);
+      if (writes.every(({ lazy, sharesFlush }) => lazy || sharesFlush)) flushLater();
+      else await flushLog(count);
+      countCommit(counters, count, began);
     } catch (cause) {
       transaction.rollBack();
       const error = toStorageError(cause);
       countFailure(counters, error);
       for (const { reject } of writes) reject(error);
       if (broken) rejectUnflushed(error);
-      else if (unflushed.length > 0) flushLater();
       return;
     }
     checkpoints.afterCommit(isLong);
@@ -227,7 +237,7 @@ export function openSqlite(options: SqliteOptions): Database {
     // After a failed flush, data that was read may be lost on restart.
     readBarrier() {
       if (broken) return Promise.reject(broken);
-      return syncing ?? (unflushed.length > 0 ? flushForReaders() : undefined);
+      return syncing ?? (unflushed.length > 0 ? requestFlush() : undefined);
     },
     onBroken: (listener) => void listeners.push(listener),
     stats: () => ({ ...counters }),

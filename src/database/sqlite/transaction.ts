@@ -7,7 +7,7 @@
 import type { Database as SqliteFile } from "bun:sqlite";
 import { isPending } from "../../lib/async/awaitable.ts";
 import { type CommitStats, countFailure, type Tx } from "../database.ts";
-import type { CommittedBatch, PendingWrite } from "./pending-write.ts";
+import type { Effects, PendingWrite } from "./pending-write.ts";
 import { createReader } from "./statements.ts";
 import { toStorageError } from "./storage-error.ts";
 
@@ -19,10 +19,13 @@ export const MAX_BATCH_MS = 10;
 
 export interface Transaction {
   /**
-   * Runs the first of these writes, for at most MAX_BATCH_MS, and commits them.
-   * @throws if nothing was committed; the caller then calls `rollBack`
+   * Begins a transaction and runs the first of these writes, for at most MAX_BATCH_MS.
+   * @returns how many ran
+   * @throws if none could; the caller then calls `rollBack`
    */
-  commit(arrived: PendingWrite[]): Promise<CommittedBatch>;
+  run(arrived: PendingWrite[]): Promise<number>;
+  /** Commits, without a flush. @returns what the writes registered */
+  commit(): Effects;
   /** Rolls back what an error has left open. */
   rollBack(): void;
 }
@@ -104,13 +107,14 @@ export function createTransaction(writer: SqliteFile, stats: CommitStats): Trans
   }
 
   return {
-    async commit(arrived) {
+    async run(arrived) {
       const began = performance.now();
       start();
-      const count = (await runTogether(arrived, began)) ?? (await runApart(arrived, began));
+      return (await runTogether(arrived, began)) ?? (await runApart(arrived, began));
+    },
+    commit() {
       commit.run();
-      const writes = count < arrived.length ? arrived.slice(0, count) : arrived;
-      return { writes, beforeFlush, afterCommit };
+      return { beforeFlush, afterCommit };
     },
     rollBack() {
       if (writer.inTransaction) rollback.run();

@@ -38,7 +38,12 @@ export async function callTool(
     requireWaitCapacity(ctx.app);
     const submission = await createToolSubmission(ctx, target, JSON.stringify(args ?? {}), { job_id });
     const listening = listenToJob(ctx.app, ctx.caller.member.workspace_id, job_id, listener);
-    const end = await submitAndWait(ctx, submission, { job_id }).finally(() => listening.stop());
+    const ending = submitAndWait(ctx, submission, { job_id });
+    ending.then(
+      () => listening.stop(true),
+      () => listening.stop(false),
+    );
+    const end = await ending;
     const failed = end.status === "failure" || end.status === "canceled";
     return {
       content: [{ type: "text", text: failed ? formatToolError(end.result) : formatResult(end.result) }],

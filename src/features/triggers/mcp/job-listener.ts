@@ -13,16 +13,31 @@ export interface JobListener {
 /** Maximum characters of log in one message. */
 const MAX_LOG_CHARS = 65_536;
 
-/** Listens from now on. Stopping it sends the rest of the log. */
+/** Listens from now on. */
 export function listenToJob(app: App, workspace_id: string, job_id: string, listener: JobListener) {
   let offset = 0;
   let percent: number | null = null;
   let busy = false;
+  /** Whether the job is on disk; before, nothing is told of it. */
+  let isStored = false;
   // Its caller is answered when the server stops: see submit/wait.ts.
   const follower = { wake, tick, end: () => {} };
   const feed = subscribeToFeed(app, job_id, follower);
 
   function wake(): void {
+    if (!feed.tail) return;
+    const storing = isStored ? undefined : app.db.readBarrier();
+    if (storing) {
+      storing.then(
+        () => {
+          isStored = true;
+          wake();
+        },
+        () => {},
+      );
+      return;
+    }
+    isStored = true;
     for (;;) {
       const text = feed.tail?.log.textFrom(offset, MAX_LOG_CHARS);
       if (!text) return;
@@ -46,13 +61,16 @@ export function listenToJob(app: App, workspace_id: string, job_id: string, list
   async function look(): Promise<void> {
     const row = await findJob(app, workspace_id, job_id);
     if (row?.progress == null || row.progress === percent) return;
+    await app.db.readBarrier();
     percent = row.progress;
     listener.progress?.(percent);
   }
 
   return {
-    stop(): void {
-      wake();
+    /** Ends it, and sends the rest of the log. @param hasEnded whether the job has ended, and so is on disk */
+    stop(hasEnded: boolean): void {
+      isStored ||= hasEnded;
+      if (isStored) wake();
       unsubscribeFromFeed(app, feed, follower);
     },
   };
