@@ -9,8 +9,11 @@ import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 const INTERVAL_MS = 1_000;
 /** Number of writes in an interval that counts as a burst. */
 const BURST_WRITES = 2_000;
-/** If an interval has fewer writes than this, the server is idle enough to pause for a collection. */
-const IDLE_WRITES = 20;
+/**
+ * If an interval has fewer writes than this, the server is idle enough to pause for a collection. The search index writes
+ * some 25 a second until it has caught up.
+ */
+const IDLE_WRITES = 100;
 
 /**
  * Creates the service that collects garbage after a burst of jobs.
