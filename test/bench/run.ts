@@ -78,7 +78,7 @@ async function memory(): Promise<void> {
   const before = residentMb(server.pid);
   await load({ ...call, requests: times(100_000) });
   // Memory is freed after ten idle seconds (features/runs/worker/idle-collection.ts).
-  await Bun.sleep(20_000);
+  await Bun.sleep(15_000);
   const after = residentMb(server.pid);
   await server.stop();
   record({
