@@ -20,6 +20,7 @@ export function listenToJob(app: App, workspace_id: string, job_id: string, list
   let busy = false;
   /** Whether the job is on disk; before, nothing is told of it. */
   let isStored = false;
+  let isStopped = false;
   // Its caller is answered when the server stops: see submit/wait.ts.
   const follower = { wake, tick, end: () => {} };
   const feed = subscribeToFeed(app, job_id, follower);
@@ -31,7 +32,7 @@ export function listenToJob(app: App, workspace_id: string, job_id: string, list
       storing.then(
         () => {
           isStored = true;
-          wake();
+          if (!isStopped) wake();
         },
         () => {},
       );
@@ -71,6 +72,7 @@ export function listenToJob(app: App, workspace_id: string, job_id: string, list
     stop(hasEnded: boolean): void {
       isStored ||= hasEnded;
       if (isStored) wake();
+      isStopped = true;
       unsubscribeFromFeed(app, feed, follower);
     },
   };
