@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { buildExecutable } from "./suite.ts";
 
 const SUITES = { sqlite: "main.ts", postgres: "../postgres.ts" };
-/** Processes per suite: two more than processors, in total. */
+/** Processes of the suite on PostgreSQL. The one on SQLite, which is longer, has one more. */
 const PROCESSES = Math.ceil(availableParallelism() / 2) + 1;
 
 /** Copies lines to stdout, prefixed with the name of the suite. */
@@ -31,7 +31,8 @@ async function runSuite(name: string, file: string, executable: string): Promise
     env: {
       ...process.env,
       SVC_TEST_EXECUTABLE: executable,
-      SVC_TEST_PROCESSES: process.env.SVC_TEST_PROCESSES ?? String(PROCESSES),
+      SVC_TEST_PROCESSES:
+        process.env.SVC_TEST_PROCESSES ?? String(name === "sqlite" ? PROCESSES + 1 : PROCESSES),
     },
   });
   const stop = (signal: NodeJS.Signals) => child.kill(signal);
