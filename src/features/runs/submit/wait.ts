@@ -21,7 +21,9 @@ interface ActiveWait {
   /** Milliseconds of `performance.now()`. */
   deadline: number;
   settle: (end: WaitEnd) => void;
-  /** Listener for a hang-up of the caller, added once the wait has lasted for WATCH_INTERVAL_MS. */
+  /** Whether a check has seen it before, so that it has lasted for WATCH_INTERVAL_MS at the next. */
+  isLong: boolean;
+  /** Listener for a hang-up of the caller, added once it is long. */
   hangUp?: () => void;
 }
 
@@ -58,6 +60,7 @@ function checkWaits(watch: WaitWatch): void {
   const now = performance.now();
   for (const wait of watch.waits) {
     if (now >= wait.deadline) wait.settle("timeout");
+    else if (!wait.isLong) wait.isLong = true;
     else if (wait.request.signal.aborted) wait.settle("hangup");
     else if (!wait.hangUp) {
       wait.hangUp = () => wait.settle("hangup");
@@ -150,7 +153,8 @@ async function waitFor(
   const ended = new Promise<WaitEnd>((resolve) => {
     settle = resolve;
   });
-  const wait: ActiveWait = { request: ctx.request, deadline: performance.now() + seconds * 1000, settle };
+  const deadline = performance.now() + seconds * 1000;
+  const wait: ActiveWait = { request: ctx.request, deadline, settle, isLong: false };
   const stopListening = app.events.onFinished(id, settle);
   const stopListeningEarly = early
     ? app.events.onEarly(id, (answer) => settle({ ...answer, status: "success" }))
