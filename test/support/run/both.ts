@@ -7,9 +7,12 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { buildExecutable } from "./suite.ts";
 
-const SUITES = { sqlite: "main.ts", postgres: "../postgres.ts" };
-/** Processes of the suite on PostgreSQL. The one on SQLite, which is longer, has one more. */
 const PROCESSES = Math.ceil(availableParallelism() / 2) + 1;
+/** The suite on SQLite has more tests, so it gets a process more. */
+const SUITES = {
+  sqlite: { file: "main.ts", processes: PROCESSES + 1 },
+  postgres: { file: "../postgres.ts", processes: PROCESSES },
+};
 
 /** Copies lines to stdout, prefixed with the name of the suite. */
 async function copyLines(name: string, stream: ReadableStream<Uint8Array>): Promise<void> {
@@ -25,14 +28,14 @@ async function copyLines(name: string, stream: ReadableStream<Uint8Array>): Prom
 }
 
 /** @returns the exit code of the suite */
-async function runSuite(name: string, file: string, executable: string): Promise<number> {
+async function runSuite(name: keyof typeof SUITES, executable: string): Promise<number> {
+  const { file, processes } = SUITES[name];
   const child = Bun.spawn([process.execPath, join(import.meta.dir, file), ...process.argv.slice(2)], {
     stdio: ["ignore", "pipe", "pipe"],
     env: {
       ...process.env,
       SVC_TEST_EXECUTABLE: executable,
-      SVC_TEST_PROCESSES:
-        process.env.SVC_TEST_PROCESSES ?? String(name === "sqlite" ? PROCESSES + 1 : PROCESSES),
+      SVC_TEST_PROCESSES: process.env.SVC_TEST_PROCESSES ?? String(processes),
     },
   });
   const stop = (signal: NodeJS.Signals) => child.kill(signal);
@@ -43,8 +46,6 @@ async function runSuite(name: string, file: string, executable: string): Promise
 
 const built = process.env.SVC_TEST_EXECUTABLE ? undefined : await buildExecutable();
 const executable = built?.executable ?? process.env.SVC_TEST_EXECUTABLE!;
-const codes = await Promise.all(
-  Object.entries(SUITES).map(([name, file]) => runSuite(name, file, executable)),
-);
+const codes = await Promise.all([runSuite("sqlite", executable), runSuite("postgres", executable)]);
 if (built) rmSync(built.folder, { recursive: true, force: true });
 process.exit(Math.max(...codes));

@@ -21,9 +21,9 @@ interface ActiveWait {
   /** Milliseconds of `performance.now()`. */
   deadline: number;
   settle: (end: WaitEnd) => void;
-  /** Whether a check has seen it before, so that it has lasted for WATCH_INTERVAL_MS at the next. */
-  isLong: boolean;
-  /** Listener for a hang-up of the caller, added once it is long. */
+  /** Set by the first check that finds it: at the next one it has lasted for WATCH_INTERVAL_MS. */
+  wasChecked: boolean;
+  /** Listener for a hang-up of the caller, added once the wait has lasted for WATCH_INTERVAL_MS. */
   hangUp?: () => void;
 }
 
@@ -60,7 +60,7 @@ function checkWaits(watch: WaitWatch): void {
   const now = performance.now();
   for (const wait of watch.waits) {
     if (now >= wait.deadline) wait.settle("timeout");
-    else if (!wait.isLong) wait.isLong = true;
+    else if (!wait.wasChecked) wait.wasChecked = true;
     else if (wait.request.signal.aborted) wait.settle("hangup");
     else if (!wait.hangUp) {
       wait.hangUp = () => wait.settle("hangup");
@@ -154,7 +154,7 @@ async function waitFor(
     settle = resolve;
   });
   const deadline = performance.now() + seconds * 1000;
-  const wait: ActiveWait = { request: ctx.request, deadline, settle, isLong: false };
+  const wait: ActiveWait = { request: ctx.request, deadline, settle, wasChecked: false };
   const stopListening = app.events.onFinished(id, settle);
   const stopListeningEarly = early
     ? app.events.onEarly(id, (answer) => settle({ ...answer, status: "success" }))
