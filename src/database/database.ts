@@ -65,7 +65,18 @@ export interface Reader extends QueryBuilder {
   rows<R>(query: SQL): Promise<R[]>;
 }
 
+/** Rows of a log to which many writes add, stored at the end of a transaction. */
+export interface LogInsert<T> {
+  /** Stores rows in the order in which they were added. */
+  insert(tx: Reader, rows: readonly T[]): Awaitable<unknown>;
+}
+
 export interface Tx extends Reader {
+  /**
+   * Adds a row to a log: on SQLite at the end of the commit, together with the rows of its other writes. Nothing in the
+   * transaction reads it.
+   */
+  addToLog<T>(log: LogInsert<T>, row: T): Awaitable<unknown>;
   /** Registers an effect to run after the commit only, such as waking a waiter. */
   afterCommit(effect: () => void): void;
   /**

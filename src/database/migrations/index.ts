@@ -18,6 +18,7 @@ import postgres_0014_drafts_per_person from "./postgres/0014_drafts_per_person.s
 import postgres_0015_blocked_jobs from "./postgres/0015_blocked_jobs.sql" with { type: "text" };
 import postgres_0016_websocket_retry from "./postgres/0016_websocket_retry.sql" with { type: "text" };
 import postgres_0017_stored_triggers from "./postgres/0017_stored_triggers.sql" with { type: "text" };
+import postgres_0018_audit_repeats from "./postgres/0018_audit_repeats.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -36,6 +37,7 @@ import sqlite_0014_drafts_per_person from "./sqlite/0014_drafts_per_person.sql" 
 import sqlite_0015_blocked_jobs from "./sqlite/0015_blocked_jobs.sql" with { type: "text" };
 import sqlite_0016_websocket_retry from "./sqlite/0016_websocket_retry.sql" with { type: "text" };
 import sqlite_0017_stored_triggers from "./sqlite/0017_stored_triggers.sql" with { type: "text" };
+import sqlite_0018_audit_repeats from "./sqlite/0018_audit_repeats.sql" with { type: "text" };
 import sqlite_schema from "./sqlite-schema.sql" with { type: "text" };
 
 export const migrations = {
@@ -58,6 +60,7 @@ export const migrations = {
     { name: "0015_blocked_jobs", sql: sqlite_0015_blocked_jobs },
     { name: "0016_websocket_retry", sql: sqlite_0016_websocket_retry },
     { name: "0017_stored_triggers", sql: sqlite_0017_stored_triggers },
+    { name: "0018_audit_repeats", sql: sqlite_0018_audit_repeats },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -78,6 +81,7 @@ export const migrations = {
     { name: "0015_blocked_jobs", sql: postgres_0015_blocked_jobs },
     { name: "0016_websocket_retry", sql: postgres_0016_websocket_retry },
     { name: "0017_stored_triggers", sql: postgres_0017_stored_triggers },
+    { name: "0018_audit_repeats", sql: postgres_0018_audit_repeats },
   ],
 };
 

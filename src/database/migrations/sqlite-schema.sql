@@ -8,7 +8,7 @@ CREATE TABLE `audit_log` (
 	`action_kind` text NOT NULL,
 	`resource` text,
 	`parameters` text
-);
+, `repeats` text);
 --> statement-breakpoint
 CREATE INDEX `audit_by_workspace` ON `audit_log` (`workspace_id`,`id`);
 --> statement-breakpoint

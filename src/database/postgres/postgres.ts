@@ -9,6 +9,7 @@ import {
   countFailure,
   createCommitStats,
   type Database,
+  type LogInsert,
   runEffects,
   type Tx,
   type WriteOptions,
@@ -137,7 +138,7 @@ export function openPostgres(options: PostgresOptions): Database {
       return opened;
     }
 
-    const tx = addBuilder(
+    const tx: Tx = addBuilder(
       () =>
         createBuilder(async (query) => {
           const connection = await open();
@@ -152,6 +153,7 @@ export function openPostgres(options: PostgresOptions): Database {
           }
           return run(await open(), declared, parameters);
         },
+        addToLog: <R>(log: LogInsert<R>, row: R) => log.insert(tx, [row]),
         afterCommit: (effect: () => void) => {
           effects.push(effect);
         },

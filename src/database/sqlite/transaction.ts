@@ -2,11 +2,12 @@
  * Transactions of many writes. The writes of a batch run one after another. If one fails, the transaction is rolled back
  * and all run again, each in its own savepoint, so that the failing one is rolled back alone: savepoints cost a third of
  * a job's statements, and few writes fail. bun:sqlite is synchronous, so a write that awaits only `tx` finishes within
- * microtasks and nothing interleaves.
+ * microtasks and nothing interleaves. The rows that writes add to a log are inserted after all of them; in a savepoint of
+ * its own, a write inserts its rows itself.
  */
 import type { Database as SqliteFile } from "bun:sqlite";
 import { isPending } from "../../lib/async/awaitable.ts";
-import { type CommitStats, countFailure, type Tx } from "../database.ts";
+import { type CommitStats, countFailure, type LogInsert, type Tx } from "../database.ts";
 import type { Effects, PendingWrite } from "./pending-write.ts";
 import { createReader } from "./statements.ts";
 import { toStorageError } from "./storage-error.ts";
@@ -40,12 +41,21 @@ export function createTransaction(writer: SqliteFile, stats: CommitStats): Trans
 
   let beforeFlush: (() => void)[] = [];
   let afterCommit: (() => void)[] = [];
+  /** Rows to insert before the commit; undefined while each write inserts its own. */
+  let added: Map<LogInsert<unknown>, unknown[]> | undefined;
   const tx: Tx = Object.assign(createReader(writer), {
     beforeFlush: (effect: () => void) => {
       beforeFlush.push(effect);
     },
     afterCommit: (effect: () => void) => {
       afterCommit.push(effect);
+    },
+    addToLog: <T>(log: LogInsert<T>, row: T) => {
+      if (!added) return log.insert(tx, [row]);
+      const rows = added.get(log as LogInsert<unknown>);
+      if (rows) rows.push(row);
+      else added.set(log as LogInsert<unknown>, [row]);
+      return undefined;
     },
     lock: async () => {},
     lockShared: async () => {},
@@ -64,12 +74,15 @@ export function createTransaction(writer: SqliteFile, stats: CommitStats): Trans
    */
   async function runTogether(arrived: PendingWrite[], began: number): Promise<number | undefined> {
     let count = 0;
+    const rowsOf = new Map<LogInsert<unknown>, unknown[]>();
+    added = rowsOf;
     try {
       do {
         const pending = arrived[count]!;
         const made = pending.work(tx);
         pending.outcome = { value: isPending(made) ? await made : made };
       } while (++count < arrived.length && performance.now() - began < MAX_BATCH_MS);
+      for (const [log, rows] of rowsOf) await log.insert(tx, rows);
       return count;
     } catch (cause) {
       // On a full disk SQLite rolls back the whole transaction, so no write may succeed.
@@ -77,6 +90,8 @@ export function createTransaction(writer: SqliteFile, stats: CommitStats): Trans
       rollback.run();
       start();
       return undefined;
+    } finally {
+      added = undefined;
     }
   }
 

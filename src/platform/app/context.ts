@@ -120,7 +120,7 @@ export interface Context {
    * Inserts the operation's audit row and its webhook event in the caller's transaction, for details that are known
    * only after the work.
    */
-  audit(tx: Tx, details: AuditDetails): Awaitable<void>;
+  audit(tx: Tx, details: AuditDetails): Awaitable<unknown>;
 }
 
 /** How an operation appears in the audit log. */

@@ -15,7 +15,7 @@ export interface AuditRow {
   parameters: Record<string, string> | undefined;
 }
 
-export type RecordAudit = (tx: Tx, row: AuditRow) => Awaitable<void>;
+export type RecordAudit = (tx: Tx, row: AuditRow) => Awaitable<unknown>;
 
 interface ContextOptions<C extends Caller> {
   app: App;
@@ -56,7 +56,7 @@ export function createContext<C extends Caller>(
       resource,
       parameters,
     };
-    let done = recordAudit(tx, row);
+    let done: Awaitable<unknown> = recordAudit(tx, row);
     for (const note of changeListeners(app)) done = continueWith(done, () => note(app, tx, row));
     return done;
   };

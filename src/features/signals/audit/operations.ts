@@ -1,4 +1,3 @@
-import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import {
@@ -12,10 +11,10 @@ import {
   auditFilters,
   createInstanceScope,
   createWorkspaceScope,
+  findAuditEntry,
   listAuditPage,
   streamAuditLines,
 } from "./scan.ts";
-import { auditLog } from "./tables.ts";
 
 const AuditLog = z
   .object({
@@ -43,13 +42,9 @@ export const getAuditLog = operation({
   run: async (ctx, { workspace, id }) => {
     if (!/^\d{1,15}$/.test(id))
       throw new BadRequest(`"${id}" is not the id of an audit row: it must be a number`);
-    const { rows } = createWorkspaceScope(ctx, workspace);
-    const [row] = await ctx.app.db.read
-      .select()
-      .from(auditLog)
-      .where(and(rows, eq(auditLog.id, Number(id))));
-    if (!row) throw new NotFound(`audit row ${id} in workspace ${workspace}`);
-    return row;
+    const entry = await findAuditEntry(ctx, createWorkspaceScope(ctx, workspace), Number(id));
+    if (!entry) throw new NotFound(`audit row ${id} in workspace ${workspace}`);
+    return entry;
   },
 });
 

@@ -2,15 +2,16 @@
  * Scans the audit log in windows of rows. Every statement is short, since SQLite runs queries on the thread that serves
  * requests.
  */
-import { and, asc, desc, eq, gt, inArray, lt, lte, notInArray, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gt, gte, inArray, lt, notInArray, type SQL } from "drizzle-orm";
 import { z } from "zod";
 import { startsWith } from "../../../database/conditions.ts";
 import type { Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { isoTimestamp, toLimitOffset } from "../../../platform/http/operation.ts";
+import { type AuditEntry, SHARED_MS, toEntries } from "./rows.ts";
 import { auditLog } from "./tables.ts";
 
 /** Rows covered by one statement. */
-const WINDOW_ROWS = 5_000;
+const WINDOW_ROWS = 1_000;
 
 export const auditFilters = {
   before: isoTimestamp.optional(),
@@ -28,7 +29,6 @@ export const auditFilters = {
 };
 const Filters = z.object(auditFilters);
 export type AuditFilters = z.output<typeof Filters>;
-export type AuditRow = typeof auditLog.$inferSelect;
 
 /** The rows a caller may see. */
 export interface AuditScope {
@@ -59,7 +59,8 @@ const splitCsv = (text: string) => text.split(",").map((part) => part.trim());
 function matchesFilters(filters: AuditFilters): SQL | undefined {
   const { before, after, username, operation, operations, exclude_operations, resource } = filters;
   return and(
-    before ? lte(auditLog.timestamp, before) : undefined,
+    // The time of a row is that of its newest entry; the entries' own times are compared afterwards.
+    before ? lt(auditLog.timestamp, new Date(before.getTime() + SHARED_MS)) : undefined,
     after ? gt(auditLog.timestamp, after) : undefined,
     username ? eq(auditLog.username, username) : undefined,
     operation ? startsWith(auditLog.operation, operation) : undefined,
@@ -70,13 +71,17 @@ function matchesFilters(filters: AuditFilters): SQL | undefined {
   );
 }
 
-/** Yields the matching rows in batches. @param order newest or oldest first */
+function isWithin({ before, after }: AuditFilters, { timestamp }: AuditEntry): boolean {
+  return (!before || timestamp <= before) && (!after || timestamp > after);
+}
+
+/** Yields the matching entries in batches. @param order newest or oldest first */
 export async function* scanAudit(
   { app }: Context,
   { rows, own }: AuditScope,
   filters: AuditFilters,
   order: "newest" | "oldest",
-): AsyncGenerator<AuditRow[]> {
+): AsyncGenerator<AuditEntry[]> {
   const { read } = app.db;
   const wanted = and(own, matchesFilters(filters));
   const [by, beyond] = order === "newest" ? [desc, lt] : [asc, gt];
@@ -92,36 +97,57 @@ export async function* scanAudit(
     const end = window.at(-1)?.id;
     if (end === undefined) return;
     const within = order === "newest" ? gt(auditLog.id, end - 1) : lt(auditLog.id, end + 1);
-    yield await read
+    const found = await read
       .select()
       .from(auditLog)
       .where(and(rest, within, wanted))
       .orderBy(by(auditLog.id));
+    yield found
+      .flatMap((row) => (order === "newest" ? toEntries(row).reverse() : toEntries(row)))
+      .filter((entry) => isWithin(filters, entry));
     if (window.length < WINDOW_ROWS) return;
     last = end;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
-/** Returns one page of matching rows, newest first. */
+/**
+ * Returns one entry.
+ * @returns undefined if there is none with this id in the scope
+ */
+export async function findAuditEntry(
+  { app }: Context,
+  { rows }: AuditScope,
+  id: number,
+): Promise<AuditEntry | undefined> {
+  const [row] = await app.db.read
+    .select()
+    .from(auditLog)
+    .where(and(rows, gte(auditLog.id, id)))
+    .orderBy(asc(auditLog.id))
+    .limit(1);
+  return row && toEntries(row).find((entry) => entry.id === id);
+}
+
+/** Returns one page of matching entries, newest first. */
 export async function listAuditPage(
   ctx: Context,
   seen: AuditScope,
   query: AuditFilters & { page: number; per_page: number },
-): Promise<AuditRow[]> {
+): Promise<AuditEntry[]> {
   const { offset, limit } = toLimitOffset(query);
-  const page: AuditRow[] = [];
+  const page: AuditEntry[] = [];
   let skipped = 0;
-  for await (const rows of scanAudit(ctx, seen, query, "newest")) {
-    const skip = Math.min(rows.length, offset - skipped);
+  for await (const entries of scanAudit(ctx, seen, query, "newest")) {
+    const skip = Math.min(entries.length, offset - skipped);
     skipped += skip;
-    page.push(...rows.slice(skip, skip + limit - page.length));
+    page.push(...entries.slice(skip, skip + limit - page.length));
     if (page.length === limit) break;
   }
   return page;
 }
 
-/** Streams all matching rows as JSON lines, oldest first, with backpressure. */
+/** Streams all matching entries as JSON lines, oldest first, with backpressure. */
 export function streamAuditLines(ctx: Context, seen: AuditScope, filters: AuditFilters): Response {
   const pieces = scanAudit(ctx, seen, filters, "oldest");
   const encoder = new TextEncoder();
@@ -133,7 +159,7 @@ export function streamAuditLines(ctx: Context, seen: AuditScope, filters: AuditF
         if (value.length === 0) continue;
         // Rows must be durable before they are sent.
         await ctx.app.db.readBarrier();
-        controller.enqueue(encoder.encode(value.map((row) => `${JSON.stringify(row)}\n`).join("")));
+        controller.enqueue(encoder.encode(value.map((entry) => `${JSON.stringify(entry)}\n`).join("")));
         return;
       }
     },
