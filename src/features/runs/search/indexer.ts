@@ -1,7 +1,7 @@
 /**
  * Fills the full-text index of completed jobs asynchronously, on the leader, so that storing a job costs nothing
  * extra. Each pass reads the jobs that completed since the last one, in small batches with pauses, and so takes at
- * most a tenth of the time. The setting `job_search_index` limits the number of indexed jobs, the most recently
+ * most a tenth of the time, and a hundredth while the server has much to store. The setting `job_search_index` limits the number of indexed jobs, the most recently
  * created ones; with 0 the index is emptied. The table `job_search_progress` stores the position. Jobs that are not
  * indexed, and unfinished ones, are searched without the index (features/runs/api/lists/search-operations.ts).
  * Imported jobs, whose completion is in the past, are indexed by the importing transaction (`indexImported`). Code
@@ -21,8 +21,11 @@ import { listJobWords, MAX_TEXT_CHARS } from "./words.ts";
 const INTERVAL_MS = 5_000;
 /** Jobs read and stored at once. */
 const BATCH_SIZE = 100;
-/** Pause after a batch, as a multiple of the time that it took. */
+/** Pause after a batch, as a multiple of the time that it took; the second while the database is busy. */
 const PAUSE_FACTOR = 9;
+const BUSY_PAUSE_FACTOR = 99;
+/** Writes per second from which on the database counts as busy. */
+const BUSY_WRITES = 2_000;
 /**
  * Jobs that completed more recently are not indexed yet: jobs with an earlier completion time may still be in the
  * process of being stored, and servers' clocks may differ.
@@ -85,9 +88,9 @@ export async function fillSearchIndex(app: App, now: Date, stopping?: AbortSigna
   const until = new Date(now.getTime() - (app.db.channel ? CLUSTER_DELAY_MS : DELAY_MS));
   // After this read barrier, all rows read are on disk.
   await app.db.write(async () => {}, { lazy: true });
-  if (size > 0) await repeatGently(async () => isValid() && indexBatch(app, size, until), stopping);
+  if (size > 0) await repeatGently(app.db, async () => isValid() && indexBatch(app, size, until), stopping);
   let excess = await countExcess(app, size);
-  await repeatGently(async () => {
+  await repeatGently(app.db, async () => {
     if (excess <= 0 || !isValid()) return false;
     await deleteOldest(app, Math.min(excess, BATCH_SIZE));
     excess -= BATCH_SIZE;
@@ -99,11 +102,19 @@ export async function fillSearchIndex(app: App, now: Date, stopping?: AbortSigna
 }
 
 /** Repeats a step, with pauses, as long as it returns true. */
-async function repeatGently(step: () => Promise<boolean>, stopping: AbortSignal | undefined): Promise<void> {
+async function repeatGently(
+  db: Database,
+  step: () => Promise<boolean>,
+  stopping: AbortSignal | undefined,
+): Promise<void> {
+  let isBusy = false;
   for (let goesOn = true; goesOn && !stopping?.aborted; ) {
     const began = performance.now();
+    const before = db.stats().writes;
     goesOn = await step();
-    if (goesOn) await sleep((performance.now() - began) * PAUSE_FACTOR, stopping);
+    if (!goesOn) return;
+    await sleep((performance.now() - began) * (isBusy ? BUSY_PAUSE_FACTOR : PAUSE_FACTOR), stopping);
+    isBusy = db.stats().writes - before > ((performance.now() - began) / 1000) * BUSY_WRITES;
   }
 }
 
