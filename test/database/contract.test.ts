@@ -1,7 +1,7 @@
 /** Guarantees of the storage on which other code relies, on the database that DATABASE_URL selects. */
 import { describe, expect, test } from "bun:test";
 import { asc, eq, sql } from "drizzle-orm";
-import { prepareBatchedStatement, prepareStatement } from "../../src/database/database.ts";
+import { type LogInsert, prepareBatchedStatement, prepareStatement } from "../../src/database/database.ts";
 import { auditLog } from "../../src/features/signals/audit/tables.ts";
 import { BadRequest } from "../../src/lib/errors.ts";
 import { jobs, type NewJob } from "../../src/platform/queue/tables.ts";
@@ -46,6 +46,30 @@ describe("write", () => {
       expect(inCompany).toBe(error);
     }
     expect(await ids()).toEqual(["BadRequest", "TypeError"]);
+  });
+
+  test("rows added to a log are stored with their writes, in order, and not those of a write that throws", async () => {
+    const log: LogInsert<string> = {
+      insert: (tx, names) => tx.insert(jobs).values(names.map((name) => job(name))),
+    };
+    const write = (names: string[], error?: Error) =>
+      db.write(async (tx) => {
+        for (const name of names) await tx.addToLog(log, name);
+        if (error) throw error;
+      });
+    const results = await Promise.allSettled([
+      write(["a", "b"]),
+      write(["c"]),
+      write(["d"], new BadRequest("no")),
+      // The database refuses it: there is such a row.
+      write(["e", "e"]),
+      write(["f"]),
+    ]);
+    const states = results.map(({ status }) => status);
+    expect(states).toEqual(["fulfilled", "fulfilled", "rejected", "rejected", "fulfilled"]);
+    expect(await ids()).toEqual(["a", "b", "c", "f"]);
+    await Promise.all([write(["g"]), write(["h"])]);
+    expect(await ids()).toEqual(["a", "b", "c", "f", "g", "h"]);
   });
 
   test("a statement that the database refuses fails its own write only, without parameters in the error", async () => {

@@ -27,6 +27,7 @@ const NOT_DECLARED: Record<string, string> = {
   "former_usernames.username": "keeps names that were",
   "audit_log.username": "history",
   "audit_log.parameters": "history",
+  "audit_log.repeats": "history",
   "critical_alerts.told": "names of channels",
   "critical_alerts.send_failures": "messages of channels",
   "folders.owners": "tenancy/rights/grants.ts renameGrantee",

@@ -90,12 +90,16 @@ export async function fillSearchIndex(app: App, now: Date, stopping?: AbortSigna
   await app.db.write(async () => {}, { lazy: true });
   if (size > 0) await repeatGently(app.db, async () => isValid() && indexBatch(app, size, until), stopping);
   let excess = await countExcess(app, size);
-  await repeatGently(app.db, async () => {
-    if (excess <= 0 || !isValid()) return false;
-    await deleteOldest(app, Math.min(excess, BATCH_SIZE));
-    excess -= BATCH_SIZE;
-    return true;
-  }, stopping);
+  await repeatGently(
+    app.db,
+    async () => {
+      if (excess <= 0 || !isValid()) return false;
+      await deleteOldest(app, Math.min(excess, BATCH_SIZE));
+      excess -= BATCH_SIZE;
+      return true;
+    },
+    stopping,
+  );
   if (excess > 0) sizeOf(app).most = undefined;
   else if (size === 0 && isValid() && (await readSearchProgress(app.db)))
     await app.db.write((tx) => tx.delete(jobSearchProgress));

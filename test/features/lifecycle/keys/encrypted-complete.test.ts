@@ -35,6 +35,7 @@ const NOT_CONCERNED: Record<string, string> = {
   "webhook_events.told": "ids of endpoints",
   "webhook_events.payload": "says what happened, with no values",
   "audit_log.parameters": "hold no secret",
+  "audit_log.repeats": "hold no secret",
   "oidc_keys.public_jwk": "public",
   "oidc_keys.sealed_key": "encrypted with the instance key",
   "app_versions.bundle": "names of files",
