@@ -44,7 +44,8 @@ export interface Events {
   onChange(job_id: string, listener: () => void): () => void;
   /** Returns the live log and stream of a job that runs here, else undefined. */
   findTail(job_id: string): JobTail | undefined;
-  openTail(job_id: string): JobTail;
+  /** Opens the tail of a job that starts here. @param header returns the beginning of its log */
+  openTail(job_id: string, header: () => string): JobTail;
   /** Closes the tail of a job that stopped running here without completing. */
   closeTail(job_id: string): void;
   /** Publishes that a job on another server has written output. */
@@ -104,8 +105,8 @@ export function createEvents(): Events {
     awaitedJobs: () => [...finished.keys()],
     publishChange: change,
     findTail: (job_id) => tails.get(job_id),
-    openTail(job_id) {
-      const tail = new JobTail(() => change(job_id));
+    openTail(job_id, header) {
+      const tail = new JobTail(() => change(job_id), header);
       tails.set(job_id, tail);
       change(job_id);
       return tail;

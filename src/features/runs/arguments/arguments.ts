@@ -13,6 +13,7 @@ import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../../platform/http/guards/credentials.ts";
 import { readBytes, readText } from "../../../platform/http/input.ts";
 import { isBinaryEvent, parseBinaryAttributes, parseStructuredEvent } from "./cloud-events.ts";
+import { type ContentType, contentTypeOf, createDecoder } from "./content-type.ts";
 import { readFormArguments } from "./form-data.ts";
 import { isObjectPayload, JSON_TYPE, type Payload, parsePayload } from "./payload.ts";
 
@@ -93,9 +94,9 @@ export function readPayload(
   const { request, limit } = source;
   if (METHODS_WITHOUT_BODY.has(request.method))
     return parsePayload(JSON_TYPE, decodePayload(options.payload));
-  const type = mediaType(request.headers.get("content-type") ?? "");
-  if (type.startsWith("multipart/")) return readMultipartPayload(source, options.raw);
-  return readTextPayload({ request, limit }, options.raw || (options.exact ?? false));
+  const type = contentTypeOf(request);
+  if (type.name.startsWith("multipart/")) return readMultipartPayload(source, options.raw);
+  return readTextPayload({ request, limit }, options.raw || (options.exact ?? false), type);
 }
 
 async function readMultipartPayload(
@@ -115,14 +116,13 @@ async function readMultipartPayload(
 export async function readTextPayload(
   { request, limit }: Pick<ArgumentSource, "request" | "limit">,
   exact: boolean,
+  type: ContentType = contentTypeOf(request),
 ): Promise<Payload> {
-  const header = request.headers.get("content-type") ?? "";
-  const type = mediaType(header);
-  const isEvent = type.startsWith("application/cloudevents");
-  if (isEvent) requireJsonFormat(type);
-  else if (isBinaryEvent(request.headers)) return readBinaryEvent(request, header, limit);
-  const text = await readBodyText(request, header, limit, exact);
-  return isEvent ? parseEvent(text) : parsePayload(type, text);
+  const isEvent = type.name.startsWith("application/cloudevents");
+  if (isEvent) requireJsonFormat(type.name);
+  else if (isBinaryEvent(request.headers)) return readBinaryEvent(request, type, limit);
+  const text = await readBodyText(request, type, limit, exact);
+  return isEvent ? parseEvent(text) : parsePayload(type.name, text);
 }
 
 function requireJsonFormat(type: string): void {
@@ -144,14 +144,13 @@ async function parseEvent(text: string): Promise<Payload> {
  * Reads an event in binary mode: its data is read like any other body. Binary data becomes base64, as in structured
  * mode.
  */
-async function readBinaryEvent(request: Request, header: string, limit: number): Promise<Payload> {
+async function readBinaryEvent(request: Request, type: ContentType, limit: number): Promise<Payload> {
   const beside = { WEBHOOK__METADATA__: await parseBinaryAttributes(request.headers) };
   const bytes = await readBytes(request, limit);
-  const text = createDecoder(header).decode(bytes);
-  const type = mediaType(header);
+  const text = createDecoder(type).decode(bytes);
   if (bytes.length === 0) return { text, value: {}, extra_args: beside };
-  const isText = type !== "application/octet-stream" && (parseCharset(header) !== undefined || isUtf8(bytes));
-  if (isText) return { text, value: (await parsePayload(type, text)).value, extra_args: beside };
+  const isText = type.name !== "application/octet-stream" && (type.charset !== undefined || isUtf8(bytes));
+  if (isText) return { text, value: (await parsePayload(type.name, text)).value, extra_args: beside };
   return { text, value: Buffer.from(bytes).toString("base64"), extra_args: beside };
 }
 
@@ -159,29 +158,13 @@ async function readBinaryEvent(request: Request, header: string, limit: number):
  * Reads the body of a request as text.
  * @param exact keeps a byte order mark, so that the text equals the signed bytes
  */
-function readBodyText(request: Request, header: string, limit: number, exact: boolean): Promise<string> {
-  if (!exact && parseCharset(header) === undefined) return readText(request, limit);
-  return readDecodedText(request, header, limit);
+function readBodyText(request: Request, type: ContentType, limit: number, exact: boolean): Promise<string> {
+  if (!exact && type.charset === undefined) return readText(request, limit);
+  return readDecodedText(request, type, limit);
 }
 
-async function readDecodedText(request: Request, header: string, limit: number): Promise<string> {
-  return createDecoder(header).decode(await readBytes(request, limit));
-}
-
-/** Parses the charset of a content type; undefined for UTF-8, which JSON always is (RFC 8259 §8.1, §11). */
-function parseCharset(header: string): string | undefined {
-  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(header)?.[1]?.toLowerCase();
-  return charset === "utf-8" || charset === "utf8" || /json\s*;/i.test(header) ? undefined : charset;
-}
-
-/** Creates the decoder of the charset in a Content-Type header. @throws BadRequest for an unknown charset */
-function createDecoder(header: string): InstanceType<typeof TextDecoder> {
-  const charset = parseCharset(header);
-  try {
-    return new TextDecoder((charset ?? "utf-8") as Bun.Encoding, { ignoreBOM: true });
-  } catch {
-    throw new BadRequest(`the charset ${charset} of the body is not supported: send UTF-8`);
-  }
+async function readDecodedText(request: Request, type: ContentType, limit: number): Promise<string> {
+  return createDecoder(type).decode(await readBytes(request, limit));
 }
 
 function stripByteOrderMark(text: string): string {
@@ -245,8 +228,4 @@ export function decodePayload(payload = ""): string {
     if (cause instanceof NestedTooDeeply) throw cause;
     throw new BadRequest("query field `payload`: must be JSON text in base64 or base64url");
   }
-}
-
-function mediaType(header: string): string {
-  return header.split(";")[0]!.trim().toLowerCase();
 }

@@ -30,7 +30,7 @@ type OutputJob = Pick<Job, "id" | "request_id" | "delete_after_use">;
 
 /** Creates the writer of a job's log and stream. The log begins with the job's header. */
 export function createOutputWriter(app: App, job: Job): OutputWriter {
-  return new OutputWriter(app, job, job.id, formatLogHeader(job, formatSandboxSummary(app, job)));
+  return new OutputWriter(app, job, job.id, () => formatLogHeader(job, formatSandboxSummary(app, job)));
 }
 
 /** Writes a job's log and result stream. */
@@ -39,7 +39,6 @@ export class OutputWriter {
   readonly #job: OutputJob;
   /** Id of the running job, whose row must be held. */
   readonly #runs: string;
-  readonly #header_length: number;
   readonly #tail: JobTail;
   #stored = NOTHING_STORED;
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -52,15 +51,13 @@ export class OutputWriter {
 
   /**
    * @param runs id of the running job, whose row must be held; differs from `job.id` for a forwarded stream
-   * @param header of the log; stored only once something follows
+   * @param header returns the log's header, which is stored only once something follows
    */
-  constructor(app: App, job: OutputJob, runs: string, header: string) {
+  constructor(app: App, job: OutputJob, runs: string, header: () => string) {
     this.#app = app;
     this.#job = job;
     this.#runs = runs;
-    this.#header_length = header.length;
-    this.#tail = app.events.openTail(job.id);
-    this.#tail.appendLog(header);
+    this.#tail = app.events.openTail(job.id, header);
   }
 
   readonly log = (text: string): void => {
@@ -73,7 +70,7 @@ export class OutputWriter {
     this.#storeSoon();
     if (this.#flow_job === undefined) return;
     const flow = { ...this.#job, id: this.#flow_job };
-    this.#forwarded ??= new OutputWriter(this.#app, flow, this.#runs, "");
+    this.#forwarded ??= new OutputWriter(this.#app, flow, this.#runs, () => "");
     this.#forwarded.stream(text);
   };
 
@@ -114,7 +111,7 @@ export class OutputWriter {
   /** Whether the job has streamed anything. */
   hasStreamed(): boolean {
     this.#tail.finish();
-    return this.#tail.stream.end > 0;
+    return this.#tail.stream_length > 0;
   }
 
   /**
@@ -129,13 +126,9 @@ export class OutputWriter {
     throw new ResultTooLarge(`the result with all that was streamed is larger than the ${limit} MB allowed`);
   }
 
-  #logEnd(): number {
-    const { end } = this.#tail.log;
-    return end > this.#header_length ? end : 0;
-  }
-
   #countUnstored(): number {
-    return this.#logEnd() - this.#stored.log + this.#tail.stream.end - this.#stored.stream;
+    const { log_length, stream_length } = this.#tail;
+    return log_length - this.#stored.log + stream_length - this.#stored.stream;
   }
 
   /** Offsets advance only when the transaction with the pieces is committed. */
@@ -144,7 +137,7 @@ export class OutputWriter {
     const { log, stream } = this.#tail;
     const { id } = this.#job;
     const next = {
-      log: this.#logEnd() === 0 ? 0 : await storeOutput(tx, "log", id, log, this.#stored.log),
+      log: this.#tail.log_length === 0 ? 0 : await storeOutput(tx, "log", id, log, this.#stored.log),
       stream: await storeOutput(tx, "stream", id, stream, this.#stored.stream),
     };
     tx.afterCommit(() => {

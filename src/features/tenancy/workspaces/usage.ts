@@ -17,10 +17,15 @@ type Row = typeof workspaceUsage.$inferSelect;
 
 const pendingUsage = memoizePerApp<App, Map<string, Row>>(() => new Map());
 
+const DAY_MS = 86_400_000;
+/** A day, counted from 1970, and its month: every job is counted, and most on the day of the last one. */
+let last = { day: -1, month: "" };
+
 /** Formats a month, such as `2030-01`, in UTC. */
 function formatMonth(moment: Date): string {
-  const month = moment.getUTCMonth() + 1;
-  return `${moment.getUTCFullYear()}-${month < 10 ? "0" : ""}${month}`;
+  const day = Math.floor(moment.getTime() / DAY_MS);
+  if (day !== last.day) last = { day, month: moment.toISOString().slice(0, 7) };
+  return last.month;
 }
 
 /** Counts a completed job: one execution for every started second of run time. */
