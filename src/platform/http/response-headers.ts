@@ -35,9 +35,9 @@ export function createResponseFinisher(app: App, proxies: TrustedProxies, op: Op
     headers.set("x-content-type-options", "nosniff");
     headers.set("x-request-id", id);
     if (app.isStopping) headers.set("connection", "close");
-    if (isOpen) allowAnyOrigin(headers);
+    if (isOpen) headers.set("access-control-allow-origin", "*");
     else protectResponse(headers);
-    if (byAnyMethod) allowAnyMethod(headers);
+    if (isOpen && request.method === "OPTIONS") allowCalls(headers, byAnyMethod);
     // Secrets and results must stay neither on the disk of a browser nor in a shared cache.
     if (isPrivate && !headers.has("cache-control")) headers.set("cache-control", "no-store");
     if (mayBeHttps && (proxies.readForwarded(request).https ?? request.url.startsWith("https:"))) {
@@ -48,22 +48,14 @@ export function createResponseFinisher(app: App, proxies: TrustedProxies, op: Op
 }
 
 /**
- * Allows any page to call and read the response. It runs for every webhook; separate `set` calls are cheaper than a
- * list.
+ * Says in the answer to a preflight request what any page may send (Fetch Standard, CORS protocol); other responses need
+ * not repeat it. `*` does not include Authorization.
  */
-function allowAnyOrigin(headers: Headers): void {
-  headers.set("access-control-allow-origin", "*");
-  headers.set("access-control-allow-methods", "GET, POST, HEAD, OPTIONS");
-  headers.set("access-control-allow-headers", "content-type, authorization, idempotency-key");
-}
-
-/**
- * Allows any method and header of cross-origin calls; `*` does not include Authorization (Fetch Standard, CORS
- * protocol).
- */
-function allowAnyMethod(headers: Headers): void {
-  headers.set("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS");
-  headers.set("access-control-allow-headers", "*, authorization");
+function allowCalls(headers: Headers, byAnyMethod: boolean): void {
+  const more = byAnyMethod ? "PUT, PATCH, DELETE, " : "";
+  headers.set("access-control-allow-methods", `GET, POST, ${more}HEAD, OPTIONS`);
+  const names = byAnyMethod ? "*, authorization" : "content-type, authorization, idempotency-key";
+  headers.set("access-control-allow-headers", names);
 }
 
 function protectResponse(headers: Headers): void {

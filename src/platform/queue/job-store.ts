@@ -130,10 +130,7 @@ export interface JobCompletion {
   canceled_reason: string | null;
 }
 
-const completeStatement = prepareBatchedStatement<
-  Record<keyof JobCompletion | "leaves", unknown>,
-  { id: unknown }[]
->(
+const completeStatement = prepareBatchedStatement<Record<keyof JobCompletion, unknown>, { id: unknown }[]>(
   (q) =>
     q
       .update(jobs)
@@ -158,7 +155,7 @@ const completeStatement = prepareBatchedStatement<
       .where(
         and(
           eq(jobs.id, placeholder("id")),
-          eq(jobs.state, placeholder("leaves")),
+          eq(jobs.state, "running"),
           eq(jobs.worker, placeholder("worker")),
         ),
       )
@@ -171,7 +168,7 @@ const completeStatement = prepareBatchedStatement<
  * @returns false, without changes, if this worker no longer holds the job: another worker has it, or it is completed
  */
 export function storeCompletion(tx: Tx, outcome: JobCompletion): Awaitable<boolean> {
-  const found = tx.exec(completeStatement, { ...outcome, leaves: "running" });
+  const found = tx.exec(completeStatement, outcome);
   return continueWith(found, (rows) => rows.length > 0);
 }
 

@@ -48,6 +48,13 @@ describe("headers", () => {
     expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
     expect(headers.has("x-frame-options")).toBe(false);
+    // What it may send is the answer to the preflight request, which has no token.
+    const url = `${server.url}/api/w/acme/jobs/run_wait_result/p/u/admin/one`;
+    const preflight = await fetch(url, { method: "OPTIONS" });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
+    expect(preflight.headers.get("access-control-allow-methods")).toContain("POST");
+    expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization");
   });
 });
 
