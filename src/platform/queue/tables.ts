@@ -82,7 +82,7 @@ export const jobs = table(
     /** The job has run for a moment: from here on, losing the worker counts as an attempt. */
     begun: boolean("begun").notNull().default(false),
     mem_peak_kb: integer("mem_peak_kb"),
-    /** One-line summary of the sandbox around its process; set on completion. */
+    /** Summary of the sandbox around its process, abbreviated (features/runs/job/isolation.ts); set on completion. */
     isolation: text("isolation"),
     labels: json<string[]>("labels"),
     deleted: boolean("deleted").notNull().default(false),

@@ -8,6 +8,7 @@ import { sql } from "../../../database/kit.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { sliceTextFrom, type TextWindow, truncateText } from "../../../platform/events/text-window.ts";
 import { type Job, jobLogs, jobStreams } from "../../../platform/queue/tables.ts";
+import { expandIsolation } from "./isolation.ts";
 import { formatLogHeader } from "./log-header.ts";
 
 /** The kinds of output: log and result stream. */
@@ -120,7 +121,7 @@ export async function readLogFrom(app: App, job: Job, offset: number): Promise<s
 /** Adds the header to a log that is otherwise empty. */
 export function addLogHeader(job: Job, offset: number, found: string): string {
   if (found !== "" || job.state !== "completed" || job.deleted) return found;
-  return formatLogHeader(job, job.isolation).slice(offset);
+  return formatLogHeader(job, expandIsolation(job.isolation)).slice(offset);
 }
 
 /** Reads the whole log up to now. */

@@ -8,6 +8,7 @@ import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { isTriggerToken } from "../../tenancy/tokens/scopes.ts";
 import { FlowStatus } from "./flow-status.ts";
+import { expandIsolation } from "./isolation.ts";
 import { TOO_BIG_PLACEHOLDER } from "./too-big.ts";
 
 /** Maximum characters of log in a job's record; get_logs returns all of it. */
@@ -127,7 +128,7 @@ export function toJobSummary(job: JobSummaryRow): JobRecord {
     language: job.language ?? undefined,
     visible_to_owner: job.visible_to_owner,
     mem_peak: job.mem_peak_kb ?? undefined,
-    isolation: job.isolation ?? undefined,
+    isolation: expandIsolation(job.isolation) ?? undefined,
     tag: job.tag,
     priority: job.priority || undefined,
     self_wait_time_ms: job.started_at ? job.started_at.getTime() - job.scheduled_for.getTime() : undefined,

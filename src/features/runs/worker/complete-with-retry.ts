@@ -13,6 +13,7 @@ import { getLogFields } from "../../../platform/queue/log-fields.ts";
 import { type Job, jobLogs, jobs } from "../../../platform/queue/tables.ts";
 import { failLocking } from "../../code/flows/locks.ts";
 import { countJobUsage } from "../../tenancy/workspaces/usage.ts";
+import { abbreviateIsolation } from "../job/isolation.ts";
 import { completeJob } from "./complete-job.ts";
 import type { OutputWriter } from "./job-output.ts";
 import { createFailure, isDependencyJob, type JobOutcome } from "./outcome.ts";
@@ -88,7 +89,7 @@ function persistOutcome(
 ): Promise<JobCompletion | undefined> {
   return completeJob(app, job, ending, {
     worker: app.queue.worker,
-    isolation: formatSandboxSummary(app, job),
+    isolation: abbreviateIsolation(formatSandboxSummary(app, job)),
     traceless: job.delete_after_use,
     also: (tx) => {
       const storing = job.delete_after_use

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { isoTimestamp } from "../../../../platform/http/operation.ts";
 import type { JobKind } from "../../../../platform/queue/states.ts";
 import type { Job, NewJob } from "../../../../platform/queue/tables.ts";
+import { abbreviateIsolation, expandIsolation } from "../../job/isolation.ts";
 
 const line = z
   .string()
@@ -88,6 +89,7 @@ export function formatExportedJob(job: Job, logs: string | undefined): string {
     job_kind: kind,
     timeout: timeout_s,
     mem_peak: mem_peak_kb,
+    isolation: expandIsolation(job.isolation),
     is_skipped: state === "completed" ? job.status === "skipped" : undefined,
     logs,
   };
@@ -129,7 +131,7 @@ export function toCompletedRow(workspace_id: string, job: ExportedCompletedJob):
     canceled_reason,
     worker: job.worker,
     mem_peak_kb: job.mem_peak ?? null,
-    isolation: job.isolation ?? null,
+    isolation: abbreviateIsolation(job.isolation ?? null),
     progress: job.progress,
     labels: job.labels,
     deleted: job.deleted ?? false,
