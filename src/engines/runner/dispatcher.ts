@@ -11,6 +11,7 @@
  * A run whose version must be built first waits for that without a slot (`job/builds.ts`).
  */
 import type { StopRequest } from "../../lib/async/sleep.ts";
+import { TransientSet } from "../../lib/async/transient.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { matchesKey } from "./child-pool.ts";
 import type { RuntimeFiles } from "./files/runtime-files.ts";
@@ -37,7 +38,7 @@ const RECALL_CHECK_MS = 10;
 export interface Dispatcher {
   /** Runs a job as soon as a slot is free. Resolves when the job has ended. */
   run(request: RunRequest, stop: StopRequest): Promise<RunOutcome>;
-  readonly running: ReadonlySet<JobRun>;
+  readonly running: Pick<TransientSet<JobRun>, "size" | "values">;
   /** Ends runs that exceeded their timeout. */
   checkTimes(now: number): void;
   /** Ensures that no matching process takes another job. */
@@ -61,7 +62,7 @@ interface DispatcherOptions {
 }
 
 export function createDispatcher({ options, pool, runtime, files, sandbox }: DispatcherOptions): Dispatcher {
-  const running = new Set<JobRun>();
+  const running = new TransientSet<JobRun>();
   const waiting: QueuedRun[] = [];
   const builds = createBuilds({ files, log: options.log, onShortage: pool.shortage.report });
   let stopped = false;
@@ -90,7 +91,10 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   /** Holds the runs that were sent to children in advance. */
   const children: RunHolder = {
     cancelRun: ({ request }) =>
-      [...running].find(({ prefetch }) => prefetch.includes(request.job_id))?.recall(),
+      running
+        .values()
+        .find(({ prefetch }) => prefetch.includes(request.job_id))
+        ?.recall(),
   };
 
   function keyOf(request: RunRequest): string {
@@ -122,7 +126,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     let best: JobRun | undefined;
     let least = isFree ? MAX_BACKLOG_MS : RECALL_AFTER_MS;
     const now = performance.now();
-    for (const job of running) {
+    for (const job of running.values()) {
       const backlog = job.key === run.key ? job.backlogMs(now, isFree) : undefined;
       if (backlog === undefined || backlog >= least) continue;
       best = job;
@@ -145,7 +149,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   /** Takes back prefetched runs that wait behind a long job. @returns whether any run is still prefetched */
   function recallLate(now: number): boolean {
     let isAhead = false;
-    for (const job of running) {
+    for (const job of running.values()) {
       if (job.prefetch.runs.length === 0) continue;
       isAhead = true;
       if (now - job.since > RECALL_AFTER_MS) job.recall();
@@ -237,15 +241,15 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       });
     },
     checkTimes(now) {
-      for (const job of running) job.checkDeadline(now);
+      for (const job of running.values()) job.checkDeadline(now);
       builds.checkTimes(now);
     },
     retire(match) {
       pool.retire(match);
-      for (const job of running) if (matchesKey(job.key, match)) job.retired = true;
+      for (const job of running.values()) if (matchesKey(job.key, match)) job.retired = true;
     },
     maskSecret(job_id, secret) {
-      for (const job of running) {
+      for (const job of running.values()) {
         if (job.job_id !== job_id && !job.prefetch.includes(job_id)) continue;
         job.mask(secret);
         return true;
@@ -263,7 +267,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       builds.stop();
       for (const run of waiting.splice(0)) run.resolve({ kind: "released" });
       // Their runs behind follow, or are returned.
-      for (const job of [...running]) job.stop({ kind: "released" });
+      for (const job of running.values()) job.stop({ kind: "released" });
     },
   };
 }

@@ -1,4 +1,6 @@
 /** One run of a job in a child process, from start to outcome. */
+
+import type { Indexed } from "../../lib/async/transient.ts";
 import { getSharedFolderPath } from "./files/shared-folder.ts";
 import { type AnswerHandler, AnswerReader } from "./job/answer-reader.ts";
 import { startChild } from "./job/cold-start.ts";
@@ -27,7 +29,8 @@ import type { Done } from "./protocol.ts";
 import type { WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { ChildExit, JobError, RunOutcome } from "./types.ts";
 
-export class JobRun extends RunFacts implements WatchedJob, AnswerHandler, RunHolder, OutputSink {
+export class JobRun extends RunFacts implements WatchedJob, AnswerHandler, RunHolder, OutputSink, Indexed {
+  index = -1;
   readonly #context: RunContext<JobRun>;
   /** Whether it was sent to its child in advance. */
   readonly #wasPrefetched: boolean;

@@ -133,7 +133,7 @@ export function createRunner(options: RunnerOptions): Runner {
   function sweep(): void {
     const now = performance.now();
     dispatcher.checkTimes(now);
-    watch.look(now, [...dispatcher.running, ...tools], pool.storing());
+    watch.look(now, [...dispatcher.running.values(), ...tools], pool.storing());
     pool.endOld(now);
     if (now - weighedAt > IDLE_CHECK_INTERVAL_MS) {
       weighedAt = now;
@@ -221,7 +221,7 @@ export function createRunner(options: RunnerOptions): Runner {
     shortageReason: pool.shortage.reason,
     jobsBusyFor(ms) {
       const before = performance.now() - ms;
-      return [...dispatcher.running].flatMap((job) => (job.since < before ? [job.job_id] : []));
+      return [...dispatcher.running.values()].flatMap((job) => (job.since < before ? [job.job_id] : []));
     },
     sandboxSummary: () => sandbox.summary,
     averageMs: () => dispatcher.averageMs(),

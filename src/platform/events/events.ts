@@ -2,6 +2,8 @@
  * In-process notifications about jobs: waiters, streams, flows and webhooks subscribe here. A slow subscriber never
  * blocks the publisher.
  */
+
+import { TransientMap } from "../../lib/async/transient.ts";
 import { JobTail } from "./job-tail.ts";
 
 /** A job's completion, published after its commit. */
@@ -53,14 +55,14 @@ export interface Events {
 }
 
 /** Listeners by job; most have one. */
-type Listeners<T> = Map<string, readonly ((value: T) => void)[]>;
+type Listeners<T> = TransientMap<readonly ((value: T) => void)[]>;
 
 export function createEvents(): Events {
-  const early: Listeners<EarlyResult> = new Map();
-  const finished: Listeners<JobFinished> = new Map();
-  const changing: Listeners<undefined> = new Map();
+  const early: Listeners<EarlyResult> = new TransientMap();
+  const finished: Listeners<JobFinished> = new TransientMap();
+  const changing: Listeners<undefined> = new TransientMap();
   const any = new Set<(end: JobFinished) => void>();
-  const tails = new Map<string, JobTail>();
+  const tails = new TransientMap<JobTail>();
   const changed = new Set<string>();
 
   /** Costs one lookup for jobs without subscribers. */
@@ -102,7 +104,7 @@ export function createEvents(): Events {
     },
     notifyWaiters: tellFinished,
     isAwaited: (job_id) => finished.has(job_id),
-    awaitedJobs: () => [...finished.keys()],
+    awaitedJobs: () => finished.keys(),
     publishChange: change,
     findTail: (job_id) => tails.get(job_id),
     openTail(job_id, header) {

@@ -2,6 +2,7 @@
 
 import { LARGE_BYTES } from "../../../lib/async/byte-semaphore.ts";
 import { memoizePerApp } from "../../../lib/async/per-app.ts";
+import { type Indexed, TransientSet } from "../../../lib/async/transient.ts";
 import { CallerGone, Conflict, Unavailable, WaitTimeout } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
@@ -16,7 +17,7 @@ import { submitJob } from "./submit.ts";
 type WaitEnd = JobFinished | "timeout" | "hangup" | "shutdown";
 
 /** One synchronous call that waits. */
-interface ActiveWait {
+interface ActiveWait extends Indexed {
   request: Request;
   /** Milliseconds of `performance.now()`. */
   deadline: number;
@@ -34,7 +35,7 @@ interface ActiveWait {
 const WATCH_INTERVAL_MS = 25;
 
 interface WaitWatch {
-  waits: Set<ActiveWait>;
+  waits: TransientSet<ActiveWait>;
   /** Runs while calls wait. */
   checking: PeriodicTask;
   isRunning: boolean;
@@ -47,7 +48,7 @@ const waitWatchOf = memoizePerApp((app: App): WaitWatch => {
     interval_ms: WATCH_INTERVAL_MS,
     run: async () => checkWaits(watch),
   });
-  const watch: WaitWatch = { waits: new Set(), checking, isRunning: false };
+  const watch: WaitWatch = { waits: new TransientSet(), checking, isRunning: false };
   return watch;
 });
 
@@ -58,7 +59,7 @@ function checkWaits(watch: WaitWatch): void {
     return;
   }
   const now = performance.now();
-  for (const wait of watch.waits) {
+  for (const wait of watch.waits.values()) {
     if (now >= wait.deadline) wait.settle("timeout");
     else if (!wait.wasChecked) wait.wasChecked = true;
     else if (wait.request.signal.aborted) wait.settle("hangup");
@@ -154,7 +155,7 @@ async function waitFor(
     settle = resolve;
   });
   const deadline = performance.now() + seconds * 1000;
-  const wait: ActiveWait = { request: ctx.request, deadline, settle, wasChecked: false };
+  const wait: ActiveWait = { request: ctx.request, deadline, settle, wasChecked: false, index: -1 };
   const stopListening = app.events.onFinished(id, settle);
   const stopListeningEarly = early
     ? app.events.onEarly(id, (answer) => settle({ ...answer, status: "success" }))
@@ -203,7 +204,7 @@ export function requireWaitCapacity(app: App): void {
 
 /** Ends all waits at shutdown: their jobs were requeued. */
 export function endAllWaits(app: App): void {
-  for (const wait of waitWatchOf(app).waits) wait.settle("shutdown");
+  for (const wait of waitWatchOf(app).waits.values()) wait.settle("shutdown");
 }
 
 function createShutdownError(ctx: WorkspaceContext, id: string): Unavailable {

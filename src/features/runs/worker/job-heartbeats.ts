@@ -2,6 +2,7 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { createServiceGroup, type Service } from "../../../lib/async/service.ts";
 import type { StopRequest } from "../../../lib/async/sleep.ts";
+import type { TransientMap } from "../../../lib/async/transient.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { skipLocked } from "../../../platform/queue/concurrency.ts";
@@ -45,7 +46,7 @@ const BEGUN_AFTER_MS = 250;
  * Creates the tasks that write heartbeats and mark begun jobs.
  * @param onPing called with each heartbeat
  */
-export function createJobHeartbeats(app: App, active: Map<string, ActiveJob>, onPing: () => void): Service {
+export function createJobHeartbeats(app: App, active: TransientMap<ActiveJob>, onPing: () => void): Service {
   const { db, queue, config } = app;
 
   /**
@@ -61,7 +62,7 @@ export function createJobHeartbeats(app: App, active: Map<string, ActiveJob>, on
     });
   }
 
-  const ping = () => forEachGroup([...active.values()], pingSome);
+  const ping = () => forEachGroup(active.values(), pingSome);
 
   async function pingSome(some: string[]): Promise<void> {
     // Only jobs that this process runs: rows under its name from a broken connection are left to the rescuer.

@@ -9,6 +9,7 @@
  */
 import { and, eq, sql } from "drizzle-orm";
 import { pollUntil, StopRequest, sleep } from "../../../lib/async/sleep.ts";
+import { TransientMap } from "../../../lib/async/transient.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createAlarm } from "../../../platform/loops/alarm.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
@@ -62,7 +63,7 @@ export interface TagFilter {
 
 export function createWorker(app: App, tags: TagFilter): Worker {
   const { db, queue, config } = app;
-  const active = new Map<string, ActiveJob>();
+  const active = new TransientMap<ActiveJob>();
   /** Jobs in `active` that have finished running and whose outcome is being stored; they occupy no slot. */
   let ended = 0;
   /** Jobs in `active` that wait for a build or for a lock. */

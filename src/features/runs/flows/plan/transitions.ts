@@ -6,6 +6,7 @@
 import { eq } from "drizzle-orm";
 import { isOutage } from "../../../../database/failure.ts";
 import { memoizePerApp } from "../../../../lib/async/per-app.ts";
+import { TransientMap } from "../../../../lib/async/transient.ts";
 import { Internal, SvcError, Unavailable } from "../../../../lib/errors.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
@@ -31,8 +32,9 @@ export class UnreadableRun extends Error {
  */
 const CONTENTION_MS = 2_000;
 
-/** Maximum idle runs in memory. */
+/** Maximum idle runs in memory, and how many stay when it is exceeded. */
 const MAX_CACHED_RUNS = 2_000;
+const KEPT_RUNS = 1_800;
 
 interface RunEntry {
   run: FlowRun | undefined;
@@ -43,7 +45,7 @@ interface RunEntry {
   contended_until: number;
 }
 
-const runEntriesOf = memoizePerApp<App, Map<string, RunEntry>>(() => new Map());
+const runEntriesOf = memoizePerApp<App, TransientMap<RunEntry>>(() => new TransientMap());
 
 /** A planned transition that is being written. */
 export interface PlannedTransition<T> {
@@ -169,12 +171,12 @@ function trackWrite(run: FlowRun, written: Promise<unknown>): void {
   run.written = written.then(done, done);
 }
 
-function evictIdle(slots: Map<string, RunEntry>): void {
+function evictIdle(slots: TransientMap<RunEntry>): void {
   if (slots.size <= MAX_CACHED_RUNS) return;
-  for (const [root_id, slot] of slots) {
-    if (slot.users > 0) continue;
+  for (const root_id of slots.keys()) {
+    if (slots.get(root_id)!.users > 0) continue;
     slots.delete(root_id);
-    if (slots.size <= MAX_CACHED_RUNS) return;
+    if (slots.size <= KEPT_RUNS) return;
   }
 }
 
