@@ -189,6 +189,8 @@ export interface Database {
    * @returns whether more can be returned
    */
   shrink(): Promise<boolean>;
+  /** Frees memory that only makes later reads and writes faster. PostgreSQL's is the database server's. */
+  freeMemory(): void;
   /** Called once when no write is possible until a restart. */
   onBroken(listener: (cause: Error) => void): void;
   /** Commit figures for metrics; `broken` is the reason why writes fail until a restart. */

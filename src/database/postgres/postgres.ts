@@ -236,6 +236,7 @@ export function openPostgres(options: PostgresOptions): Database {
     },
     readBarrier: () => undefined,
     shrink: async () => false,
+    freeMemory() {},
     onBroken() {},
     stats: () => ({ ...counters }),
     async close() {

@@ -234,6 +234,9 @@ export function openSqlite(options: SqliteOptions): Database {
       }
       return more;
     },
+    freeMemory() {
+      for (const connection of [writer, reader]) connection.run("PRAGMA shrink_memory");
+    },
     // After a failed flush, data that was read may be lost on restart.
     readBarrier() {
       if (broken) return Promise.reject(broken);

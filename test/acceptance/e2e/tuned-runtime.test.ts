@@ -22,7 +22,7 @@ test.skipIf(process.platform !== "linux")(
     const read = (name: string) => readFileSync(`/proc/${pid}/${name}`, "utf8").split("\0");
     const settings = read("environ").filter((line) => SETTINGS.test(line));
     expect(settings.sort()).toEqual([
-      "BUN_JSC_largeHeapSize=12000000",
+      "BUN_JSC_largeHeapSize=10000000",
       "BUN_JSC_useWarmUpMarkedBlocks=0",
       "MIMALLOC_PURGE_HOLES_MIN_INTERVAL=700",
       "SVC_TUNED=1",

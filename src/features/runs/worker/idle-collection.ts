@@ -1,6 +1,6 @@
 /**
- * Runs a garbage collection after a burst of jobs. The JavaScript engine grows its heap during a burst instead of
- * collecting often, and returns memory only some time after it becomes idle.
+ * Frees memory after a burst of jobs. The JavaScript engine grows its heap during a burst instead of collecting often, and
+ * returns memory only some time after it becomes idle; the database keeps pages that it read or wrote.
  */
 import type { Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -23,7 +23,7 @@ interface IdleCollectionOptions {
   idle_intervals?: number;
 }
 
-/** Creates the service that collects garbage after a burst of jobs. */
+/** Creates the service that frees memory after a burst of jobs. */
 export function createIdleCollection(
   app: App,
   { collect = () => Bun.gc(true), idle_intervals = IDLE_INTERVALS }: IdleCollectionOptions = {},
@@ -41,6 +41,7 @@ export function createIdleCollection(
       before = writes;
       if (idle < idle_intervals || writes - collected < BURST_WRITES) return;
       collected = writes;
+      app.db.freeMemory();
       collect();
     },
   });
