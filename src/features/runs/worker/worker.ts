@@ -3,9 +3,8 @@
  *
  * On SQLite it does not poll: submitted jobs and completed ones wake it, and a timer is set for the next scheduled job.
  * On PostgreSQL other servers submit too, so a slow poll finds jobs whose wake-up was lost.
- *
- * While jobs are short it claims a little ahead of its slots, so that processes do not idle during a commit. With long
- * jobs it claims only what can start at once.
+ * While jobs are short it claims a little ahead of its slots, so that processes do not idle during a commit; while they
+ * are long, only what can start at once.
  */
 import { and, eq, sql } from "drizzle-orm";
 import { pollUntil, StopRequest, sleep } from "../../../lib/async/sleep.ts";
