@@ -11,7 +11,7 @@
  * A run whose version must be built first waits for that without a slot (`job/builds.ts`).
  */
 import type { StopRequest } from "../../lib/async/sleep.ts";
-import { TransientSet } from "../../lib/async/transient.ts";
+import { TransientSet } from "../../lib/collections/transient.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { matchesKey } from "./child-pool.ts";
 import type { RuntimeFiles } from "./files/runtime-files.ts";

@@ -1,6 +1,6 @@
 /** One run of a job in a child process, from start to outcome. */
 
-import type { Indexed } from "../../lib/async/transient.ts";
+import type { Indexed } from "../../lib/collections/transient.ts";
 import { getSharedFolderPath } from "./files/shared-folder.ts";
 import { type AnswerHandler, AnswerReader } from "./job/answer-reader.ts";
 import { startChild } from "./job/cold-start.ts";

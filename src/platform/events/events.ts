@@ -3,7 +3,7 @@
  * blocks the publisher.
  */
 
-import { TransientMap } from "../../lib/async/transient.ts";
+import { TransientMap } from "../../lib/collections/transient.ts";
 import { JobTail } from "./job-tail.ts";
 
 /** A job's completion, published after its commit. */

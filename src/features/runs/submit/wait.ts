@@ -2,7 +2,7 @@
 
 import { LARGE_BYTES } from "../../../lib/async/byte-semaphore.ts";
 import { memoizePerApp } from "../../../lib/async/per-app.ts";
-import { type Indexed, TransientSet } from "../../../lib/async/transient.ts";
+import { type Indexed, TransientSet } from "../../../lib/collections/transient.ts";
 import { CallerGone, Conflict, Unavailable, WaitTimeout } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";

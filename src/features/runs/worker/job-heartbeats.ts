@@ -2,7 +2,7 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { createServiceGroup, type Service } from "../../../lib/async/service.ts";
 import type { StopRequest } from "../../../lib/async/sleep.ts";
-import type { TransientMap } from "../../../lib/async/transient.ts";
+import type { TransientMap } from "../../../lib/collections/transient.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { skipLocked } from "../../../platform/queue/concurrency.ts";

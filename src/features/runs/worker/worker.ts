@@ -8,7 +8,7 @@
  */
 import { and, eq, sql } from "drizzle-orm";
 import { pollUntil, StopRequest, sleep } from "../../../lib/async/sleep.ts";
-import { TransientMap } from "../../../lib/async/transient.ts";
+import { TransientMap } from "../../../lib/collections/transient.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createAlarm } from "../../../platform/loops/alarm.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";

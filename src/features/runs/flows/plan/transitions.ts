@@ -6,7 +6,7 @@
 import { eq } from "drizzle-orm";
 import { isOutage } from "../../../../database/failure.ts";
 import { memoizePerApp } from "../../../../lib/async/per-app.ts";
-import { TransientMap } from "../../../../lib/async/transient.ts";
+import { TransientMap } from "../../../../lib/collections/transient.ts";
 import { Internal, SvcError, Unavailable } from "../../../../lib/errors.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
