@@ -5,11 +5,11 @@
  */
 
 /**
- * Memory is not touched in advance by another thread, whose processor time a busy server needs. Unused parts of pages are
- * returned to the system ten times a second: continuously costs a busy server a tenth of its rate, and every two seconds
- * keeps some 40 MB longer after many jobs. Large pages (`MIMALLOC_ALLOW_THP`) help commands, but take a busy server half
- * as much time again. Garbage is collected after 10 MB of new objects instead of 32 MB, so that a busy server needs some 40 MB less and is
- * not slower; at 4 MB, collecting costs more.
+ * Memory is not touched in advance by another thread, whose processor time a busy server needs. Unused parts of pages
+ * are returned to the system ten times a second: continuously costs a busy server a tenth of its rate, and every two
+ * seconds keeps some 40 MB longer after many jobs. Large pages (`MIMALLOC_ALLOW_THP`) help commands, but take a busy
+ * server half as much time again. Garbage is collected after 10 MB of new objects instead of 32 MB, so that a busy
+ * server needs some 40 MB less and is not slower; at 4 MB, collecting costs more.
  */
 const SETTINGS: Record<string, string> = {
   BUN_JSC_largeHeapSize: "10000000",

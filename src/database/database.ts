@@ -67,7 +67,7 @@ export interface Reader extends QueryBuilder {
 
 /** Rows of a log to which many writes add, stored at the end of a transaction. */
 export interface LogInsert<T> {
-  /** Stores rows in the order in which they were added. */
+  /** Stores rows, given in the order in which they were added. */
   insert(tx: Reader, rows: readonly T[]): Awaitable<unknown>;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Transactions of many writes. The writes of a batch run one after another. If one fails, the transaction is rolled back
- * and all run again, each in its own savepoint, so that the failing one is rolled back alone: savepoints cost a third of
- * a job's statements, and few writes fail. bun:sqlite is synchronous, so a write that awaits only `tx` finishes within
- * microtasks and nothing interleaves. The rows that writes add to a log are inserted after all of them; in a savepoint of
- * its own, a write inserts its rows itself.
+ * Transactions of many writes. The writes of a batch run one after another. If one fails, the transaction is rolled
+ * back and all run again, each in its own savepoint, so that the failing one is rolled back alone: savepoints cost a
+ * third of a job's statements, and few writes fail. bun:sqlite is synchronous, so a write that awaits only `tx`
+ * finishes within microtasks and nothing interleaves. The rows that writes add to a log are inserted after all of them;
+ * in a savepoint of its own, a write inserts its rows itself.
  */
 import type { Database as SqliteFile } from "bun:sqlite";
 import { isPending } from "../../lib/async/awaitable.ts";

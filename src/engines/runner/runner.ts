@@ -221,7 +221,7 @@ export function createRunner(options: RunnerOptions): Runner {
     shortageReason: pool.shortage.reason,
     jobsBusyFor(ms) {
       const before = performance.now() - ms;
-      return [...dispatcher.running.values()].flatMap((job) => (job.since < before ? [job.job_id] : []));
+      return dispatcher.running.values().flatMap((job) => (job.since < before ? [job.job_id] : []));
     },
     sandboxSummary: () => sandbox.summary,
     averageMs: () => dispatcher.averageMs(),

@@ -1,8 +1,9 @@
 /**
- * Collections of objects that stay for a moment, such as running jobs. When a Map or a Set of JavaScriptCore is rebuilt,
- * which adding and deleting causes all the time, its former table refers to the new one and keeps the elements it had. A
- * former table that was in use during a collection of new objects counts as old, and keeps all later tables and their
- * elements, dead or not, until the next collection of the whole heap. On a busy server that was most of the garbage.
+ * Collections of objects that stay for a moment, such as running jobs. When a Map or a Set of JavaScriptCore is
+ * rebuilt, as adding and deleting causes all the time, its former table refers to the new one and keeps the elements it
+ * had. A former table that was in use during a collection of new objects counts as old, and keeps all later tables and
+ * their elements, dead or not, until the next collection of the whole heap. On a busy server that was most of the
+ * garbage.
  */
 
 /** A map by texts that are no array indexes, such as ids. */

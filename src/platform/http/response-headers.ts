@@ -48,8 +48,8 @@ export function createResponseFinisher(app: App, proxies: TrustedProxies, op: Op
 }
 
 /**
- * Says in the answer to a preflight request what any page may send (Fetch Standard, CORS protocol); other responses need
- * not repeat it. `*` does not include Authorization.
+ * Says in the answer to a preflight request what any page may send (Fetch Standard, CORS protocol); other responses
+ * need not repeat it. `*` does not include Authorization.
  */
 function allowCalls(headers: Headers, byAnyMethod: boolean): void {
   const more = byAnyMethod ? "PUT, PATCH, DELETE, " : "";

@@ -130,7 +130,10 @@ export interface JobCompletion {
   canceled_reason: string | null;
 }
 
-const completeStatement = prepareBatchedStatement<Record<keyof JobCompletion, unknown>, { id: unknown }[]>(
+const completeStatement = prepareBatchedStatement<
+  Record<keyof JobCompletion | "leaves", unknown>,
+  { id: unknown }[]
+>(
   (q) =>
     q
       .update(jobs)
@@ -155,7 +158,7 @@ const completeStatement = prepareBatchedStatement<Record<keyof JobCompletion, un
       .where(
         and(
           eq(jobs.id, placeholder("id")),
-          eq(jobs.state, "running"),
+          eq(jobs.state, placeholder("leaves")),
           eq(jobs.worker, placeholder("worker")),
         ),
       )
@@ -168,7 +171,7 @@ const completeStatement = prepareBatchedStatement<Record<keyof JobCompletion, un
  * @returns false, without changes, if this worker no longer holds the job: another worker has it, or it is completed
  */
 export function storeCompletion(tx: Tx, outcome: JobCompletion): Awaitable<boolean> {
-  const found = tx.exec(completeStatement, outcome);
+  const found = tx.exec(completeStatement, { ...outcome, leaves: "running" });
   return continueWith(found, (rows) => rows.length > 0);
 }
 

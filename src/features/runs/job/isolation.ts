@@ -1,6 +1,6 @@
 /**
- * The stored form of the one-line summary of the sandbox around a job's process. It is the same for nearly all jobs of a
- * server and would be a fifth of their rows, and they would grow by it when they complete, which splits pages.
+ * The stored form of the one-line summary of the sandbox around a job's process. It is the same for nearly all jobs of
+ * a server and would be a fifth of their rows, and they would grow by it when they complete, which splits pages.
  */
 
 /** Parts of summaries and the characters stored for them. Stored rows contain them, so they never change. */

@@ -1,11 +1,12 @@
 /**
- * Fills the full-text index of completed jobs asynchronously, on the leader, so that storing a job costs nothing
- * extra. Each pass reads the jobs that completed since the last one, in small batches with pauses, and so takes at
- * most a tenth of the time, and a hundredth while the server has much to store. The setting `job_search_index` limits the number of indexed jobs, the most recently
- * created ones; with 0 the index is emptied. The table `job_search_progress` stores the position. Jobs that are not
- * indexed, and unfinished ones, are searched without the index (features/runs/api/lists/search-operations.ts).
- * Imported jobs, whose completion is in the past, are indexed by the importing transaction (`indexImported`). Code
- * that deletes a job's contents deletes its row of `job_search` afterwards, in the same transaction.
+ * Fills the full-text index of completed jobs asynchronously, on the leader, so that storing a job costs nothing extra.
+ * Each pass reads the jobs that completed since the last one, in small batches with pauses, and so takes at most a
+ * tenth of the time, and about a hundredth while the server has much to store. The setting `job_search_index` limits
+ * the number of indexed jobs, the most recently created ones; with 0 the index is emptied. The table
+ * `job_search_progress` stores the position. Jobs that are not indexed, and unfinished ones, are searched without the
+ * index (features/runs/api/lists/search-operations.ts). Imported jobs, whose completion is in the past, are indexed by
+ * the importing transaction (`indexImported`). Code that deletes a job's contents deletes its row of `job_search`
+ * afterwards, in the same transaction.
  */
 import { and, asc, eq, gt, inArray, lte, not, or, sql } from "drizzle-orm";
 import type { Database, Tx } from "../../../database/database.ts";
@@ -24,6 +25,8 @@ const BATCH_SIZE = 100;
 /** Pause after a batch, as a multiple of the time that it took; the second while the database is busy. */
 const PAUSE_FACTOR = 9;
 const BUSY_PAUSE_FACTOR = 99;
+/** Maximum pause in milliseconds: a batch may have waited for the database. */
+const MAX_PAUSE_MS = 1_000;
 /** Writes per second from which on the database counts as busy. */
 const BUSY_WRITES = 2_000;
 /**
@@ -34,6 +37,8 @@ const DELAY_MS = 10_000;
 const CLUSTER_DELAY_MS = 60_000;
 /** The index may exceed its limit by this share before its rows are counted. */
 const EXCESS_SHARE = 1 / 1_000;
+/** The same while a pass has more jobs to index. */
+const EXCESS_SHARE_OF_PASS = 1 / 10;
 /** Time limit of counting rows, in milliseconds. */
 const COUNT_TIMEOUT_MS = 60_000;
 
@@ -88,7 +93,10 @@ export async function fillSearchIndex(app: App, now: Date, stopping?: AbortSigna
   const until = new Date(now.getTime() - (app.db.channel ? CLUSTER_DELAY_MS : DELAY_MS));
   // After this read barrier, all rows read are on disk.
   await app.db.write(async () => {}, { lazy: true });
-  if (size > 0) await repeatGently(app.db, async () => isValid() && indexBatch(app, size, until), stopping);
+  if (size > 0) {
+    const index = async () => (await indexBatch(app, size, until)) && (await trimOldest(app, size));
+    await repeatGently(app.db, async () => isValid() && index(), stopping);
+  }
   let excess = await countExcess(app, size);
   await repeatGently(
     app.db,
@@ -117,7 +125,8 @@ async function repeatGently(
     const before = db.stats().writes;
     goesOn = await step();
     if (!goesOn) return;
-    await sleep((performance.now() - began) * (isBusy ? BUSY_PAUSE_FACTOR : PAUSE_FACTOR), stopping);
+    const pause_ms = (performance.now() - began) * (isBusy ? BUSY_PAUSE_FACTOR : PAUSE_FACTOR);
+    await sleep(Math.min(pause_ms, MAX_PAUSE_MS), stopping);
     isBusy = db.stats().writes - before > ((performance.now() - began) / 1000) * BUSY_WRITES;
   }
 }
@@ -201,13 +210,28 @@ async function readWords(db: Database, ids: string[]): Promise<JobWords[]> {
 async function countExcess(app: App, size: number): Promise<number> {
   const counted = sizeOf(app);
   if (counted.most !== undefined && counted.most <= size * (1 + EXCESS_SHARE)) return 0;
-  const [all] = await app.db.readAside<{ rows: number | string }>(
+  const rows = await countRows(app);
+  counted.most = Math.min(rows, size);
+  return rows - counted.most;
+}
+
+/** Deletes some rows if the limit is exceeded by far: much has completed since the last pass. @returns true */
+async function trimOldest(app: App, size: number): Promise<true> {
+  const counted = sizeOf(app);
+  counted.most ??= await countRows(app);
+  if (counted.most > size * (1 + EXCESS_SHARE_OF_PASS)) {
+    await deleteOldest(app, 2 * BATCH_SIZE);
+    counted.most -= 2 * BATCH_SIZE;
+  }
+  return true;
+}
+
+async function countRows({ db }: App): Promise<number> {
+  const [all] = await db.readAside<{ rows: number | string }>(
     sql`SELECT count(*) AS rows FROM ${jobSearch}`,
     { timeout_ms: COUNT_TIMEOUT_MS },
   );
-  const rows = Number(all!.rows);
-  counted.most = Math.min(rows, size);
-  return rows - counted.most;
+  return Number(all!.rows);
 }
 
 /** Deletes the rows of the oldest jobs. */

@@ -1,6 +1,6 @@
 /**
- * Frees memory after a burst of jobs. The JavaScript engine grows its heap during a burst instead of collecting often, and
- * returns memory only some time after it becomes idle; the database keeps pages that it read or wrote.
+ * Frees memory after a burst of jobs. The JavaScript engine grows its heap during a burst instead of collecting often,
+ * and returns memory only some time after it becomes idle; the database keeps pages that it read or wrote.
  */
 import type { Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";

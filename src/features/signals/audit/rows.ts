@@ -76,9 +76,11 @@ async function insertGroups(
 function groupAlike(rows: readonly AuditRow[]): AuditRow[][] {
   const groups: AuditRow[][] = [];
   for (const row of rows) {
-    const known = groups
-      .slice(-MAX_COMPARED)
-      .find((group) => group.length < MAX_ENTRIES && isAlike(group[0]!, row));
+    // Of changes, the order says what came of them.
+    const isCall = row.audit.action_kind === "Execute";
+    const known = isCall
+      ? groups.slice(-MAX_COMPARED).find((group) => group.length < MAX_ENTRIES && isAlike(group[0]!, row))
+      : undefined;
     if (known) known.push(row);
     else groups.push([row]);
   }
@@ -87,8 +89,8 @@ function groupAlike(rows: readonly AuditRow[]): AuditRow[][] {
 
 function isAlike(a: AuditRow, b: AuditRow): boolean {
   return (
-    a.audit.operation === b.audit.operation &&
     a.audit.action_kind === b.audit.action_kind &&
+    a.audit.operation === b.audit.operation &&
     a.resource === b.resource &&
     a.workspace_id === b.workspace_id &&
     a.username === b.username &&

@@ -11,7 +11,9 @@ import { type AuditEntry, SHARED_MS, toEntries } from "./rows.ts";
 import { auditLog } from "./tables.ts";
 
 /** Rows covered by one statement. */
-const WINDOW_ROWS = 1_000;
+const WINDOW_ROWS = 5_000;
+/** Matching rows that one statement returns; each may have many entries. */
+const RETURNED_ROWS = 100;
 
 export const auditFilters = {
   before: isoTimestamp.optional(),
@@ -59,9 +61,9 @@ const splitCsv = (text: string) => text.split(",").map((part) => part.trim());
 function matchesFilters(filters: AuditFilters): SQL | undefined {
   const { before, after, username, operation, operations, exclude_operations, resource } = filters;
   return and(
-    // The time of a row is that of its newest entry; the entries' own times are compared afterwards.
+    // The time of a row is that of its last entry; the entries' own times are compared afterwards.
     before ? lt(auditLog.timestamp, new Date(before.getTime() + SHARED_MS)) : undefined,
-    after ? gt(auditLog.timestamp, after) : undefined,
+    after ? gt(auditLog.timestamp, new Date(after.getTime() - SHARED_MS)) : undefined,
     username ? eq(auditLog.username, username) : undefined,
     operation ? startsWith(auditLog.operation, operation) : undefined,
     operations ? inArray(auditLog.operation, splitCsv(operations)) : undefined,
@@ -97,14 +99,20 @@ export async function* scanAudit(
     const end = window.at(-1)?.id;
     if (end === undefined) return;
     const within = order === "newest" ? gt(auditLog.id, end - 1) : lt(auditLog.id, end + 1);
-    const found = await read
-      .select()
-      .from(auditLog)
-      .where(and(rest, within, wanted))
-      .orderBy(by(auditLog.id));
-    yield found
-      .flatMap((row) => (order === "newest" ? toEntries(row).reverse() : toEntries(row)))
-      .filter((entry) => isWithin(filters, entry));
+    for (let left = rest; ; ) {
+      const found = await read
+        .select()
+        .from(auditLog)
+        .where(and(left, within, wanted))
+        .orderBy(by(auditLog.id))
+        .limit(RETURNED_ROWS);
+      yield found
+        .flatMap((row) => (order === "newest" ? toEntries(row).reverse() : toEntries(row)))
+        .filter((entry) => isWithin(filters, entry));
+      if (found.length < RETURNED_ROWS) break;
+      left = and(rows, beyond(auditLog.id, found.at(-1)!.id));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     if (window.length < WINDOW_ROWS) return;
     last = end;
     await new Promise((resolve) => setImmediate(resolve));

@@ -6,8 +6,8 @@ const { table, text, timestamp, json, serial, index } = tableKit;
 export type Repeat = [timestamp_ms: number, parameters: Record<string, string> | null];
 
 /**
- * The audit log. Rows are inserted in the transaction of the change, never updated, and deleted by retention. Entries that
- * differ only in time and parameters, such as many calls of one webhook, share a row if they are committed together
+ * The audit log. Rows are inserted in the transaction of the change, never updated, and deleted by retention. Calls
+ * that differ only in time and parameters, such as many of one webhook, share a row if they are committed together
  * (`rows.ts`).
  */
 export const auditLog = table(
@@ -22,7 +22,7 @@ export const auditLog = table(
     action_kind: text("action_kind").notNull(),
     resource: text("resource"),
     parameters: json<Record<string, string>>("parameters"),
-    /** Older entries of this row, oldest first. With `n` of them, their ids are those from `id - n` on. */
+    /** Earlier entries of this row, in order. With `n` of them, their ids are those from `id - n` on. */
     repeats: json<Repeat[]>("repeats"),
   },
   (t) => [index("audit_by_workspace").on(t.workspace_id, t.id)],
