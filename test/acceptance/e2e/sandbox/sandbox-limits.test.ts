@@ -169,8 +169,9 @@ if (process.platform !== "linux") {
 
   test("processor time of a shell script's processes counts, also of orphans", async () => {
     const work = (rounds: number) => `for ((i = 0; i < ${rounds}; i++)); do :; done`;
-    // The parent of the short ones has ended; the warm process remains for the next job.
-    const short = `for ((n = 0; n < 100; n++)); do
+    // The parent of the short ones has ended; the warm process remains for the next job. Together they would need several
+    // times the limit, also on a fast machine.
+    const short = `for ((n = 0; n < 500; n++)); do
       (bash -c '${work(60_000)}; touch ended' &)
       until [ -e ended ]; do sleep 0.02; done
       rm ended
