@@ -1,6 +1,7 @@
 /** Mounts operations on h3. Knows no feature: policies of features are passed in. */
 import { H3 } from "h3";
 import { isOutage } from "../../database/failure.ts";
+import { memoize } from "../../lib/collections/memoize.ts";
 import { BadRequest, CallerGone, StorageFull, SvcError, Unavailable } from "../../lib/errors.ts";
 import type { App, Identity } from "../app/context.ts";
 import { authorizeCall, executeOperation, type OperationPolicies } from "./execute.ts";
@@ -14,11 +15,17 @@ import { releaseBodySlot } from "./large-bodies.ts";
 import { getBasePath, type Operation } from "./operation.ts";
 import { createErrorResponse, createSuccessResponse, describeError } from "./respond.ts";
 import { createResponseFinisher } from "./response-headers.ts";
-import { createUnknownRoutes, toRouterPath, type UnknownRoutes } from "./unknown-routes.ts";
+import { createUnknownRoutes, findNoun, toRouterPath, type UnknownRoutes } from "./unknown-routes.ts";
 
 export interface MountedServer {
   /** Handles a request. */
   fetch: (request: Request) => Response | Promise<Response>;
+}
+
+/** What the router passes on. */
+interface RoutedEvent {
+  req: Request;
+  context: { params?: Record<string, string> };
 }
 
 export interface MountOptions {
@@ -45,42 +52,41 @@ export function mountOperations(
   };
   const guard = createAnonymousGuard(app, site);
   const known = createKnownUrls();
-  const delivered = new Set(operations.filter(acceptsWebhooks).map((op) => op.path));
-  const handlers = new Map<Operation, ReturnType<typeof toHandler>>();
-  for (const op of operations) {
-    const handle = toHandler(app, hooks, op, guard, site, identify);
-    handlers.set(op, handle);
+  const handlerOf = memoize((op: Operation) => toHandler(app, hooks, op, guard, site, identify));
+
+  function addRoutes(router: H3, op: Operation, isDelivered: boolean): void {
+    const handle = handlerOf(op);
     const finish = createResponseFinisher(app, proxies, op);
     const route = getBasePath(op) + toRouterPath(op.path);
-    const answer = (event: { req: Request; context: { params?: Record<string, string> } }) => {
+    const answer = (event: RoutedEvent) => {
       const parameters = event.context.params ?? {};
       if (acceptsWebhooks(op) && event.req.method === op.method)
         known.remember(event.req, (request) => handle(request, parameters));
       return handle(event.req, parameters);
     };
-    h3.on(op.method, route, answer);
-    if (op.cors) {
-      const plainly = (status: number) => (event: { req: Request }) => {
-        const response = new Response(null, { status });
-        finish(event.req, resolveRequestId(event.req), response);
-        if (delivered.has(op.path)) allowWebhookSender(event.req, response);
-        return response;
-      };
-      h3.on("OPTIONS", route, plainly(204));
-      if (op.cors === "any method") {
-        if (op.method === "GET") h3.on("HEAD", route, answer);
-      } else if (op.method !== "GET") h3.on("HEAD", route, plainly(200));
-    }
+    router.on(op.method, route, answer);
+    if (!op.cors) return;
+    const plainly = (status: number) => (event: RoutedEvent) => {
+      const response = new Response(null, { status });
+      finish(event.req, resolveRequestId(event.req), response);
+      if (isDelivered) allowWebhookSender(event.req, response);
+      return response;
+    };
+    router.on("OPTIONS", route, plainly(204));
+    if (op.cors === "any method") {
+      if (op.method === "GET") router.on("HEAD", route, answer);
+    } else if (op.method !== "GET") router.on("HEAD", route, plainly(200));
   }
+
   const finish = createResponseFinisher(app, proxies, undefined);
   let unrouted: UnknownRoutes | undefined;
-  h3.all("/**", (event) => {
+  const answerUnknown = (event: RoutedEvent & { url: URL }) => {
     // Created on first use: most servers only receive known routes.
     unrouted ??= createUnknownRoutes(operations);
     const { method } = event.req;
     const { pathname } = event.url;
     const slashed = unrouted.findWithExtraSlash(method, pathname);
-    if (slashed) return handlers.get(slashed.op)!(event.req, slashed.parameters);
+    if (slashed) return handlerOf(slashed.op)(event.req, slashed.parameters);
     const page = fallback?.(event.req, pathname);
     if (page) {
       return page.then((response) => {
@@ -93,6 +99,20 @@ export function mountOperations(
     const response = createErrorResponse(error, event.req.headers.get("accept"));
     finish(event.req, resolveRequestId(event.req), response);
     return response;
+  };
+
+  // A noun's routes are created at its first request: creating all takes longer than the runtime takes to start.
+  const byNoun = Map.groupBy(operations, (op) => findNoun(getBasePath(op) + op.path));
+  const routerOf = memoize((noun: string) => {
+    const router = new H3();
+    const ops = byNoun.get(noun) ?? [];
+    const delivered = new Set(ops.filter(acceptsWebhooks).map((op) => op.path));
+    for (const op of ops) addRoutes(router, op, delivered.has(op.path));
+    return router.all("/**", answerUnknown);
+  });
+  h3.all("/**", (event) => {
+    const noun = findNoun(event.url.pathname);
+    return byNoun.has(noun) ? routerOf(noun).handler(event) : answerUnknown(event);
   });
   const route = h3.fetch as MountedServer["fetch"];
   const fetch: MountedServer["fetch"] = (request) => known.find(request)?.(request) ?? route(request);

@@ -52,6 +52,17 @@ export function createUnknownRoutes(operations: readonly Operation[]): UnknownRo
 }
 
 /**
+ * Returns the parts of a path that select its router, such as `api/users` or `api/w/jobs`. Paths of operations have no
+ * parameters there, apart from the workspace.
+ * @param path of a URL, or an operation's template
+ */
+export function findNoun(path: string): string {
+  const [, first = "", second = "", , fourth = ""] = path.split("/", 5);
+  if (first !== "api") return first;
+  return second === "w" ? `api/w/${fourth}` : `api/${second}`;
+}
+
+/**
  * Converts a path template to the router's form: `/w/{workspace}/variables/get/{path}` →
  * `/w/:workspace/variables/get/**:path`.
  */
