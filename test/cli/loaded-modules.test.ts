@@ -1,4 +1,4 @@
-/** Modules that a command loads at start: those that its file imports, directly or indirectly. */
+/** Modules that a command or a server loads at start: those that its file imports, directly or indirectly. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -59,4 +59,11 @@ test.each(commands)("svc %s", (command) => {
   expect([...packages].filter((name) => !COMMON.includes(name)).sort()).toEqual(BESIDE[command] ?? []);
   expect(loaded.filter((path) => OF_A_SERVER.test(relative(ROOT, path)))).toEqual([]);
   expect(loaded.includes("bun:sqlite")).toBe(READ_DATABASE.includes(command));
+});
+
+test("a server starts without the client of PostgreSQL", () => {
+  const loaded = listLoaded(join(ROOT, "src/server/server.ts"));
+  expect(loaded.map(packageOf)).toContain("h3");
+  expect(loaded).toContain("bun:sqlite");
+  expect(loaded).not.toContain("bun");
 });

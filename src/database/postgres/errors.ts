@@ -1,5 +1,4 @@
 /** Converts errors of PostgreSQL and its client, for statements and commits, into the project's errors. */
-import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError } from "drizzle-orm";
 import { BadRequest, Internal, StorageFull, SvcError } from "../../lib/errors.ts";
 
@@ -43,7 +42,8 @@ export function toStorageError(thrown: unknown): unknown {
   }
   // character_not_in_repertoire, untranslatable_character: PostgreSQL cannot store NUL in texts.
   if (code === "22021" || code === "22P05") return new BadRequest("text must not contain the character NUL");
-  if (thrown instanceof DrizzleQueryError || thrown instanceof PostgresClient.PostgresError)
+  // Not imported: that would load the client at the start of every server.
+  if (thrown instanceof DrizzleQueryError || thrown instanceof Bun.SQL.PostgresError)
     return new Internal("the database rejected a statement", { cause });
   return thrown;
 }
