@@ -8,7 +8,14 @@ import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { requireOpenWorkspace } from "../../../tenancy/workspaces/gate.ts";
 import { type PinnedImport, type Script, scripts } from "../tables.ts";
-import { findLatestScript, findScriptVersion, invalidateScript, toRunnableVersion } from "../versions.ts";
+import {
+  findLatestScript,
+  findScriptVersion,
+  getDeployedScriptByHash,
+  getDeployedScriptByPath,
+  invalidateScript,
+  toRunnableVersion,
+} from "../versions.ts";
 import { type Deployer, relockImporters, storeImports } from "./importers.ts";
 import { loadImports } from "./imports.ts";
 
@@ -149,14 +156,19 @@ export async function announceVersionReady(
   });
 }
 
-/** Prepares the files before the first call. A failure is only logged, since running the script reports it again. */
+/**
+ * Prepares the files before the first call, and looks the script up as that call will. A failure is only logged, since
+ * running the script reports it again.
+ */
 async function warmUp(
   app: App,
   { workspace_id, path, hash }: Pick<Script, "workspace_id" | "path" | "hash">,
 ) {
   try {
     const row = await findScriptVersion(app.db.read, workspace_id, hash);
-    if (!row?.ready || !findRuntime(row.language)) return;
+    if (!row?.ready || row.archived || row.deleted || !findRuntime(row.language)) return;
+    await getDeployedScriptByPath(app, workspace_id, path);
+    await getDeployedScriptByHash(app, workspace_id, hash);
     const imports = row.imports ? await loadImports(app, workspace_id, row.imports) : undefined;
     await app.runner.prepare(toRunnableVersion(row, imports));
   } catch (cause) {
