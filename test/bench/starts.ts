@@ -115,8 +115,8 @@ async function serveInNewFolder(): Promise<void> {
 }
 
 /**
- * Pauses between rounds: nobody deploys a script every 20 ms, and the spare processes are started again
- * meanwhile.
+ * Pauses before each measurement, also of the floor: nobody deploys a script every 20 ms, the spare processes are
+ * started again meanwhile, and a processor that has just been busy is faster.
  */
 async function firstCalls(server: Bench, rounds: number): Promise<Figure> {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
@@ -125,6 +125,7 @@ async function firstCalls(server: Bench, rounds: number): Promise<Figure> {
   for (let round = 0; round < rounds; round++) {
     const file = join(folder, `script-${round}.ts`);
     writeFileSync(file, `${SCRIPT}console.log(JSON.stringify(main("Bob")), ${round});\n`);
+    await Bun.sleep(200);
     cold.push(await timed(() => runCommand([EXECUTABLE, file], { BUN_BE_BUN: "1" })));
     const path = `u/ann/first_${round}`;
     await server.post("/scripts/create", { path, content: `${SCRIPT}// ${round}\n`, language: "bun" });
@@ -135,12 +136,13 @@ async function firstCalls(server: Bench, rounds: number): Promise<Figure> {
   return times("first call of a fresh script", { ours: first, floor: cold, of: "bun script.ts", most: 1.3 });
 }
 
-/** Calls of one shell script, each after the next spare process was started. */
+/** Calls of one shell script, each after the next spare process was started; both after the same pause. */
 async function shells(server: Bench, rounds: number): Promise<Figure> {
   const alone: number[] = [];
   const warm: number[] = [];
   await server.post("/scripts/create", { path: "u/ann/shell", content: SHELL, language: "bash" });
   for (let round = 0; round < rounds; round++) {
+    await Bun.sleep(100);
     alone.push(await timed(() => runCommand(["bash", "-c", SHELL, "bash", "Bob"])));
     await Bun.sleep(100);
     warm.push(await timed(() => server.post("/jobs/run_wait_result/p/u/ann/shell", {})));

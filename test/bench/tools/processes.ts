@@ -25,7 +25,8 @@ export async function startPrototype() {
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
   const command = [process.execPath, join(import.meta.dir, "prototype.ts"), folder];
   const child = Bun.spawn([...command, String(navigator.hardwareConcurrency)], { stdout: "pipe" });
-  const url = `http://127.0.0.1:${(await untilOutput(child.stdout, /^\d+\n/)).trim()}/run`;
+  const port = (await untilOutput(child.stdout, /^\d+\n/)).trim();
+  const url = `http://127.0.0.1:${port}/api/w/acme/jobs/run_wait_result/p/u/ann/warm`;
   const end = async () => {
     await stop(child);
     rmSync(folder, { recursive: true, force: true });

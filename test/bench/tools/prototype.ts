@@ -1,10 +1,13 @@
 /**
- * The baseline of a synchronous webhook: a server without features that does the same durable work. It stores
- * each call, runs it in a warm child, stores the result, and responds; both writes are flushed, and concurrent
- * ones share a commit.    bun prototype.ts <data directory> <number of children>
+ * The baseline of a synchronous webhook: a server without features that does the same durable work with the same
+ * libraries. It stores each call, runs it in a warm child, stores the result, and responds; both writes are flushed,
+ * and concurrent ones share a commit.    bun prototype.ts <data directory> <number of children>
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { eq, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { H3, serve } from "h3";
 
 /** Message between parent and child. */
@@ -12,6 +15,16 @@ type Message = { id: number; value: unknown };
 
 /** The job: a function that a warm process calls. */
 const JOB = (args: { name: string }) => ({ hello: args.name });
+
+const jobs = sqliteTable("job", {
+  id: text().primaryKey(),
+  workspace: text(),
+  args: text({ mode: "json" }),
+  state: text(),
+  result: text(),
+  created: integer(),
+  completed: integer(),
+});
 
 if (process.send) {
   const answer = process.send.bind(process);
@@ -24,12 +37,16 @@ if (process.send) {
 async function serveJobs(folder: string, children: number): Promise<void> {
   const commit = openDatabase(folder);
   const run = startChildren(children);
-  const app = new H3().post("/run", async (event) => {
+  const app = new H3().post("/api/w/:workspace/jobs/run_wait_result/p/**:path", async (event) => {
     const args = await event.req.json();
     const id = Bun.randomUUIDv7();
-    await commit((job) => job.insert.run(id, "acme", JSON.stringify(args), "running", Date.now()));
+    const { workspace } = event.context.params!;
+    await commit((job) => job.insert.run({ id, workspace, args, state: "running", created: Date.now() }));
     const result = await run(args);
-    await commit((job) => job.complete.run("completed", JSON.stringify(result), Date.now(), id));
+    const completed = Date.now();
+    await commit((job) =>
+      job.complete.run({ id, state: "completed", result: JSON.stringify(result), completed }),
+    );
     return result;
   });
   const server = serve(app, { port: 0, hostname: "127.0.0.1", silent: true, gracefulShutdown: false });
@@ -37,9 +54,32 @@ async function serveJobs(folder: string, children: number): Promise<void> {
   process.stdout.write(`${new URL(server.url!).port}\n`);
 }
 
-interface Statements {
-  insert: ReturnType<Database["prepare"]>;
-  complete: ReturnType<Database["prepare"]>;
+type Statements = ReturnType<typeof prepareStatements>;
+
+function prepareStatements(file: Database) {
+  const db = drizzle({ client: file });
+  const { placeholder } = sql;
+  return {
+    insert: db
+      .insert(jobs)
+      .values({
+        id: placeholder("id"),
+        workspace: placeholder("workspace"),
+        args: placeholder("args"),
+        state: placeholder("state"),
+        created: placeholder("created"),
+      })
+      .prepare(),
+    complete: db
+      .update(jobs)
+      .set({
+        state: sql`${placeholder("state")}`,
+        result: sql`${placeholder("result")}`,
+        completed: sql`${placeholder("completed")}`,
+      })
+      .where(eq(jobs.id, placeholder("id")))
+      .prepare(),
+  };
 }
 
 /**
@@ -55,10 +95,7 @@ function openDatabase(folder: string) {
   );
   file.run("CREATE INDEX job_by_state ON job (state, created)");
   file.run("CREATE INDEX job_by_workspace ON job (workspace, created)");
-  const statements: Statements = {
-    insert: file.prepare("INSERT INTO job (id, workspace, args, state, created) VALUES (?, ?, ?, ?, ?)"),
-    complete: file.prepare("UPDATE job SET state = ?, result = ?, completed = ? WHERE id = ?"),
-  };
+  const statements = prepareStatements(file);
   let waiting: { write: (statements: Statements) => void; resolve: () => void }[] = [];
   function commitAll(): void {
     const batch = waiting;
