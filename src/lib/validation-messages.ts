@@ -1,5 +1,5 @@
 /** Describes validation errors, one sentence per issue: where, what, and what would be right. */
-import type { z } from "zod";
+import type * as z from "./zod/z.ts";
 
 type Issue = z.core.$ZodIssue;
 

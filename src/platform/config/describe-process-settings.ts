@@ -1,6 +1,6 @@
 /** The process settings (`config.ts`) as shown to users. */
-import { z } from "zod";
 import { BadRequest } from "../../lib/errors.ts";
+import * as z from "../../lib/zod/z.ts";
 import { type Config, type ConfigName, PROCESS_SETTINGS } from "./config.ts";
 import { INSTANCE_SETTINGS } from "./instance-settings.ts";
 import { SECRET_MASK } from "./masking.ts";

@@ -2,8 +2,8 @@
  * All known settings of the instance in one table: allowed values, default, meaning and secret parts. Unknown keys are
  * stored as given, for clients that know them.
  */
-import { z } from "zod";
 import { removeTrailingSlashes } from "../../lib/text/slashes.ts";
+import * as z from "../../lib/zod/z.ts";
 import type { Config, ConfigName } from "./config.ts";
 import {
   ChatConnection,

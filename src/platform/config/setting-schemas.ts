@@ -1,6 +1,6 @@
 /** Schemas of structured settings, as clients send them. */
-import { z } from "zod";
-import { optionalField } from "../../lib/zod.ts";
+import { optionalField } from "../../lib/zod/fields.ts";
+import * as z from "../../lib/zod/z.ts";
 
 export const textSchema = z.string().min(1).max(100_000);
 export const textListSchema = z.array(z.string().min(1).max(1000)).max(1000);

@@ -1,12 +1,12 @@
 /** Parses and validates an operation's input from a request, with precise error messages. */
 import { setImmediate as immediate } from "node:timers/promises";
-import type { z } from "zod";
 import { LARGE_BYTES } from "../../lib/async/byte-semaphore.ts";
 import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../../lib/errors.ts";
 import { MAX_JSON_DEPTH } from "../../lib/json/depth.ts";
 import { parseSchemaJson } from "../../lib/json/json.ts";
 import { LONG_JSON_CHARACTERS } from "../../lib/json/long-json.ts";
 import { describeIssues } from "../../lib/validation-messages.ts";
+import type * as z from "../../lib/zod/z.ts";
 import { acquireBodySlot } from "./large-bodies.ts";
 import { type Operation, requiresBody } from "./operation.ts";
 

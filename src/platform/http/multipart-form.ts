@@ -1,8 +1,8 @@
 /** Bodies of multipart/form-data (RFC 7578) that operations parse by themselves: JSON in one field, files beside it. */
-import type { z } from "zod";
 import { BadRequest } from "../../lib/errors.ts";
 import { requireJsonDepth } from "../../lib/json/depth.ts";
 import { parseSchemaJson } from "../../lib/json/json.ts";
+import type * as z from "../../lib/zod/z.ts";
 import { parseWithSchema, readBytes, requireNoNul } from "./input.ts";
 
 /**

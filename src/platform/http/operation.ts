@@ -2,7 +2,7 @@
  * An operation, declared once. Its declaration defines the route, input validation, access rule, audit row, entry in
  * /api/openapi.yaml and the CLI's typed call.
  */
-import { z } from "zod";
+import * as z from "../../lib/zod/z.ts";
 import type { AuditedAction, Context, UserContext, WorkspaceContext } from "../app/context.ts";
 import { listParameterNames } from "./path-parameters.ts";
 

@@ -1,6 +1,6 @@
 /** Newer clients send fields that this interface does not know: no operation refuses a body for one. */
 import { expect, test } from "bun:test";
-import { z } from "zod";
+import * as z from "../../../src/lib/zod/z.ts";
 import { operations } from "../../../src/server/features.ts";
 
 /** Lists the places of a schema that reject unknown fields. */

@@ -3,7 +3,6 @@
  * place.
  */
 import { expect, test } from "bun:test";
-import { z } from "zod";
 import { type Fields, getAt, isRecord } from "../../../src/console/api/json.ts";
 import { setStepField } from "../../../src/console/pages/scripts/flow-editor/model/commands.ts";
 import {
@@ -24,6 +23,7 @@ import {
   type OptionSection,
 } from "../../../src/console/pages/scripts/flow-editor/step/option-fields.ts";
 import { KnownFlowValue } from "../../../src/features/code/flows/value/open-flow.ts";
+import * as z from "../../../src/lib/zod/z.ts";
 
 const SCHEMA = z.toJSONSchema(KnownFlowValue, { unrepresentable: "any", io: "input" }) as Fields;
 const { FlowModule: STEP, FlowValue: FLOW } = SCHEMA.$defs as {

@@ -1,8 +1,8 @@
 /** The OpenAPI description agrees with the declarations, and the declarations with the served routes. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
-import { z } from "zod";
-import { addedByServer } from "../../../src/lib/zod.ts";
+import { addedByServer } from "../../../src/lib/zod/fields.ts";
+import * as z from "../../../src/lib/zod/z.ts";
 import { getBasePath, type Operation, requiresBody } from "../../../src/platform/http/operation.ts";
 import { listParameterNames } from "../../../src/platform/http/path-parameters.ts";
 import { operations, operationsByFile } from "../../../src/server/features.ts";

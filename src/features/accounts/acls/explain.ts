@@ -1,7 +1,7 @@
 /** Explains who may do what with an item, and why, by the rules of `platform/access/permissions.ts`. */
 import { and, eq } from "drizzle-orm";
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import {
   canManage,
   canRead,

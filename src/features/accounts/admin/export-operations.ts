@@ -1,9 +1,9 @@
 /** Exports and replaces all users with their password hashes, to move them between instances. */
 import { asc, inArray } from "drizzle-orm";
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseEmail, parseUsername } from "../../../lib/text/paths.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { UserContext } from "../../../platform/app/context.ts";
 import { retireProcesses } from "../../../platform/cluster/processes.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

@@ -1,6 +1,6 @@
 /** Operations on accounts of the instance, for super admins. */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import {
   type Operation,
   operation,

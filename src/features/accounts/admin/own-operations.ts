@@ -1,7 +1,7 @@
 /** Operations of users on their own account. */
-import { z } from "zod";
 import { isLocalAdminEmail } from "../../../lib/text/paths.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
 import { requireNoTriggerToken } from "../../tenancy/tokens/scopes.ts";

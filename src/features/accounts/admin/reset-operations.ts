@@ -1,5 +1,5 @@
 /** Operations to reset a forgotten password. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { isMailConfigured } from "../../signals/mail/send.ts";
 import { getLoginOrigin } from "../sessions/sessions.ts";

@@ -2,8 +2,8 @@
  * Groups of the instance. Any user may read them, and the addresses of people they know; changing and exporting them
  * requires a license.
  */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { requireLicense } from "../../tenancy/license/service.ts";
 import { selectKnownUsers } from "../users/service.ts";

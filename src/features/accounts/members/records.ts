@@ -1,5 +1,5 @@
 /** Schemas of users and invites in the HTTP interface. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 
 export const GlobalUserInfo = z

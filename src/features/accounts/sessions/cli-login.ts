@@ -2,10 +2,10 @@
  * Logs a command line in through a browser. `wmill workspace add` without a token listens on a local port, opens this
  * page, and receives the token that the user agrees to.
  */
-import { z } from "zod";
 import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
 import { renderMessagePage, renderPage } from "../../../lib/text/html-page.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { hasForeignUrlToken } from "../../../platform/http/guards/credentials.ts";
 import { readText, requireNoNul } from "../../../platform/http/input.ts";

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { BadRequest, Unauthorized } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { readToken } from "../../../platform/http/guards/credentials.ts";
 import { type Operation, operation, querySeconds, responds } from "../../../platform/http/operation.ts";

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { InvalidInput } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { parseWithSchema, readText, requireNoNul } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { createTextResponse } from "./cookie-response.ts";

@@ -1,5 +1,5 @@
 /** Lists the scopes to which tokens can be restricted, derived from the declared operations. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import {
   getRequiredScope,
   type Operation,

@@ -1,9 +1,9 @@
 /** Operations that connect Slack to the instance or to a workspace. */
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { renderMessagePage } from "../../../lib/text/html-page.ts";
 import { parseWorkspaceId } from "../../../lib/text/paths.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { parseWithSchema, readText } from "../../../platform/http/input.ts";
 import { aliasOperation, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { getClient } from "../connections/oauth-clients.ts";

@@ -1,8 +1,8 @@
 /** Connects Slack: stores its bot token, for the instance's alerts or for the scripts of a workspace. */
 import { and, eq } from "drizzle-orm";
-import { z } from "zod";
 import type { Tx } from "../../../database/database.ts";
 import { Unavailable } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { UserContext, WorkspaceContext } from "../../../platform/app/context.ts";
 import { workspaceSettings } from "../../tenancy/workspaces/tables.ts";
 import type { AuthorizationResponse, ProviderTokens } from "../connections/oauth-protocol.ts";

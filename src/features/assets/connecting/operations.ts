@@ -1,10 +1,10 @@
 /** Operations on OAuth accounts: connecting, refreshing and disconnecting them. */
-import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { renderMessagePage } from "../../../lib/text/html-page.ts";
 import { parsePath, parseWorkspaceId } from "../../../lib/text/paths.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { parseWithSchema, readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { disconnectOauthAccount, findAccount, insertAccount } from "../connections/accounts.ts";

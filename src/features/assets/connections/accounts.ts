@@ -1,9 +1,9 @@
 /** OAuth accounts: storing them, checking who may use them, and their status. */
 import { and, eq, inArray } from "drizzle-orm";
-import { z } from "zod";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { decryptText, encryptText } from "../../../lib/crypto/seal.ts";
 import { Forbidden, NotFound } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type OauthAccount, oauthAccounts } from "../account-tables.ts";
 import { resources } from "../resource-tables.ts";

@@ -1,8 +1,8 @@
 /** OAuth clients: this instance's registrations at providers, from the setting `oauths`. */
-import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { describeIssues } from "../../../lib/validation-messages.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Provider, WELL_KNOWN_PROVIDERS } from "./well-known-providers.ts";
 

@@ -1,7 +1,7 @@
 /** Operations that give scripts direct access to the workspace's bucket. */
 
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
 import { SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
 import { getStorageEndpoint, S3Resource } from "../../tenancy/workspaces/storage-records.ts";

@@ -1,6 +1,6 @@
 /** Operations that sign links to stored files, and serve files by such links. */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { createDownloadResponse } from "./download.ts";
 import { requireValidLink, signLink } from "./links.ts";

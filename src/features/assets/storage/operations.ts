@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { Forbidden, NotFound } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { readChunks } from "../../../platform/http/input.ts";
 import {
   isoTimestamp,

@@ -1,6 +1,6 @@
 /** Lists pages of tables in the object storage, and counts their rows. */
 import { Readable } from "node:stream";
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import {
   type Operation,
   operation,

@@ -1,5 +1,5 @@
 /** Operations on apps made of code: the source is stored as the app's value, with the built bundle beside it. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { parseJsonField, readField, readForm } from "../../../platform/http/multipart-form.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

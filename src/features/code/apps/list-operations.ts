@@ -1,7 +1,7 @@
 /** Operations that list and look up apps. */
 import { and, asc, desc, eq, sql } from "drizzle-orm";
-import { z } from "zod";
 import { startsWith } from "../../../database/conditions.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import {
   type Operation,

@@ -1,6 +1,6 @@
 /** Operations on apps: user-made pages with versions, and a policy that says who may run what. */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { deleteIfExists } from "../../../platform/access/deletion.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";

@@ -1,6 +1,6 @@
 /** The policy of an app: which runnables its components may run, with whose rights and with which inputs. */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 
 /**
  * The rights a component runs with. `viewer`: the person viewing the app. `publisher`: its deployer, for logged-in

@@ -1,11 +1,11 @@
 /** Operations on raw apps: a single bundle of JavaScript, built elsewhere. */
 import { and, asc, desc, eq, getTableColumns } from "drizzle-orm";
-import { z } from "zod";
 import { startsWith } from "../../../database/conditions.ts";
 import type { Reader } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {

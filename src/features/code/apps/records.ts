@@ -1,6 +1,6 @@
 /** Schemas of apps in the HTTP interface. */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { ExecutionMode, Policy } from "./policy.ts";
 

@@ -3,9 +3,9 @@
  * lock scripts with them. This server locks scripts by their own imports only.
  */
 import { and, asc, eq } from "drizzle-orm";
-import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { DEPENDENCY_FILES, type DependencyLanguage } from "./dependency-files.ts";

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import {
   type Operation,
   operation,

@@ -3,10 +3,10 @@
  * path is validated.
  */
 import { and, desc, eq, inArray, ne } from "drizzle-orm";
-import { z } from "zod";
 import type { Tx } from "../../../database/database.ts";
 import { Conflict, NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { findAcl, listItemKinds } from "../../tenancy/rights/item-kinds.ts";

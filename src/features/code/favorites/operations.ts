@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import * as service from "./service.ts";
 

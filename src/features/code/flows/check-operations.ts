@@ -1,5 +1,5 @@
 /** Operations for editors: checking a flow while it is being edited. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { describeFlowValue, findProblems } from "./value/check.ts";
 

@@ -1,9 +1,9 @@
 /** Operations for editors: checking an expression of a flow, and evaluating it with the values of an earlier run. */
-import { z } from "zod";
 import { ExpressionError, ExpressionSyntaxError } from "../../../engines/expressions/error.ts";
 import { checkExpression, evaluateExpression } from "../../../engines/expressions/evaluate.ts";
 import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { Conflict, TooManyRequests } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 

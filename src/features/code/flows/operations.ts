@@ -1,5 +1,5 @@
 import { and, desc, eq } from "drizzle-orm";
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { deleteIfExists } from "../../../platform/access/deletion.ts";
 import {
   type Operation,

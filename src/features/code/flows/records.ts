@@ -1,6 +1,6 @@
 /** Schemas of flows in the HTTP interface. */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { OpenFlowValue } from "./value/open-flow.ts";

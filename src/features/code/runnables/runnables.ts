@@ -1,6 +1,6 @@
 /** Lists the scripts and flows that the caller can run, in all their workspaces. */
 import { and, asc, eq, inArray } from "drizzle-orm";
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { canRead } from "../../../platform/access/permissions.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

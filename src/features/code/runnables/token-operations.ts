@@ -1,8 +1,8 @@
 /** Lists the tokens of a workspace whose scopes name a script or flow. */
 import { and, desc, eq } from "drizzle-orm";
-import { z } from "zod";
 import { containsText } from "../../../database/conditions.ts";
 import { NotFound } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

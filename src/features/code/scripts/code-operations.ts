@@ -1,12 +1,12 @@
 /** Operations on code: its source as plain text, and its analysis. */
 
-import { z } from "zod";
 import { findRuntime, LANGUAGES } from "../../../engines/languages/languages.ts";
 import { describeMissingProgram } from "../../../engines/languages/programs/packages.ts";
 import { findAdapter } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import { type Packages, SyntaxFault } from "../../../engines/languages/types.ts";
 import { BadRequest, Unauthorized } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { authorizeCall } from "../../../platform/http/execute.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
-import { z } from "zod";
 import { containsText, endsWith, startsWith } from "../../../database/conditions.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
   type Operation,

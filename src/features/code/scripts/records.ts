@@ -1,7 +1,8 @@
 /** Schemas of scripts in the HTTP interface. */
-import { z } from "zod";
+
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { SIGNATURE_SCHEMES, signsTimestamp } from "./signature-rule.ts";

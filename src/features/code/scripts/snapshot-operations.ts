@@ -1,6 +1,7 @@
 /** Deploys scripts that a client has bundled. The bundle runs; the script's source is displayed. */
-import { z } from "zod";
+
 import { BadRequest } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { parseJsonField, readForm } from "../../../platform/http/multipart-form.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { createScript } from "./deploy.ts";

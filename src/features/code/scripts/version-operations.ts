@@ -1,8 +1,8 @@
 /** Operations on versions of scripts: history, drafts, search lists and deletion. */
 import { and, asc, desc, eq } from "drizzle-orm";
-import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { Member } from "../../../platform/app/context.ts";
 import {

@@ -2,8 +2,8 @@
  * Operations of the public hub of scripts, flows and apps, which clients call. This service has no hub and answers with
  * empty lists.
  */
-import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 
 const EmptyList = z.array(z.unknown()).max(0);

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { type Operation, operation, queryInteger, responds } from "../../../platform/http/operation.ts";
 import { createDiscoveryDocument, issueIdToken } from "./id-tokens.ts";

@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";

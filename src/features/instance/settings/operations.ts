@@ -1,6 +1,6 @@
-import { z } from "zod";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest, Forbidden, SvcError } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
 import { PROCESS_SETTINGS } from "../../../platform/config/config.ts";
 import {

@@ -2,11 +2,11 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
 import { withTimeout } from "../../../lib/async/sleep.ts";
 import { BadRequest, NotFound, SvcError } from "../../../lib/errors.ts";
 import { createRandomText } from "../../../lib/text/ids.ts";
 import { describeIssues } from "../../../lib/validation-messages.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { INSTANCE_SETTINGS } from "../../../platform/config/instance-settings.ts";
 import { unmaskSetting } from "../../../platform/config/masking.ts";

@@ -1,6 +1,6 @@
 /** Operations on worker groups and their configuration: which jobs each group takes. */
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { WORKER_TAGS_KEY } from "../../../platform/cluster/group-tags.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { deleteGroupConfig, findGroupConfig, listGroupConfigs, storeGroupConfig } from "./worker-groups.ts";

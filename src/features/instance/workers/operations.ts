@@ -1,5 +1,5 @@
 /** Operations on workers: which ones are live, which jobs they accept, and how many jobs wait. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { listLiveWorkers } from "../../../platform/cluster/heartbeat.ts";
 import type { WorkerFacts } from "../../../platform/cluster/tables.ts";

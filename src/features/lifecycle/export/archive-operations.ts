@@ -1,8 +1,8 @@
 /** Operations that export a workspace as an archive of files, which clients compare with a folder or keep in git. */
 
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { createZipStream, MAX_ZIP_ENTRIES } from "../../../lib/files/zip.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
 import { SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
 import { createArchiveEntries } from "./archive.ts";

@@ -1,5 +1,5 @@
 /** Operations that read and rotate a workspace's encryption key. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { parseKeyText } from "../../tenancy/workspaces/key-text.ts";
 import { readCurrentKey } from "../../tenancy/workspaces/secrets.ts";

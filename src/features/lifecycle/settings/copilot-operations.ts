@@ -2,7 +2,7 @@
  * Operations on the AI provider for code completion: as the contract defines them, and as older and newer clients use
  * them.
  */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import {
   editSettings,

@@ -1,7 +1,7 @@
 /**
  * Operations on workspace defaults: the first app operators see, templates of scripts, the script of the chat command.
  */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import {
   aliasOperation,
   type Operation,

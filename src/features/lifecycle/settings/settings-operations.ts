@@ -1,7 +1,7 @@
 /** Operations that read and edit workspace settings. A field that is absent, null or empty unsets the setting. */
 import { eq } from "drizzle-orm";
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { findWorkspaceWebhook, setWorkspaceWebhook } from "../../signals/webhooks/endpoints.ts";

@@ -1,6 +1,6 @@
 /** Operations on the object storage of a workspace. */
 import { eq } from "drizzle-orm";
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
 import {
   DEFAULT_STORAGE,

@@ -1,5 +1,5 @@
 /** Operations on the usage and plan of a workspace. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
 import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";

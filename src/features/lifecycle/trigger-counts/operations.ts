@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { findReadable, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

@@ -1,8 +1,8 @@
 /** Operations that archive, restore, delete and rename workspaces. */
 import { eq } from "drizzle-orm";
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import * as life from "./archive-delete.ts";

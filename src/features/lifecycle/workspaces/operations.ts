@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, pagingFields, responds } from "../../../platform/http/operation.ts";
 import { listOwnWorkspaces } from "../../tenancy/people/own-workspaces.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";

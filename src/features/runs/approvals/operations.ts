@@ -1,7 +1,7 @@
 /** Approval operations, and user states: values that the scripts of a flow run share. */
 import { and, eq } from "drizzle-orm";
-import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { isFrame } from "../../../platform/queue/states.ts";

@@ -1,8 +1,8 @@
 /** The approval page: shows the form and receives it. */
 import { and, eq } from "drizzle-orm";
-import { z } from "zod";
 import { InvalidInput, SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { RETRY, renderMessagePage } from "../../../lib/text/html-page.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

@@ -1,6 +1,6 @@
 /** The approvals that a flow run waits for, in the form shown to users who answer them. */
-import { z } from "zod";
 import type { FrameState } from "../../../engines/flow-engine/state.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { listApprovers } from "../flows/status/approvers.ts";

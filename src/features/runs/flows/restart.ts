@@ -3,12 +3,12 @@
  * branches, those of earlier iterations or branches.
  */
 import { and, asc, eq, inArray, lt } from "drizzle-orm";
-import { z } from "zod";
 import type { FrameEvent, FrameState, ModuleState } from "../../../engines/flow-engine/state.ts";
 import type { FlowModule, FlowValue } from "../../../engines/flow-engine/types.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { isFlow } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";

@@ -1,8 +1,8 @@
 /** Job updates since the caller's last request: JobUpdate, the response of getupdate. */
 
-import { z } from "zod";
 import { sleep } from "../../../lib/async/sleep.ts";
 import { parseJson } from "../../../lib/json/json.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import type { JobTail } from "../../../platform/events/job-tail.ts";
 import type { Job } from "../../../platform/queue/tables.ts";

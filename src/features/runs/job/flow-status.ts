@@ -1,5 +1,5 @@
 /** Schema of `flow_status` in the HTTP interface. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 
 export const ModuleStatus = z.looseObject({
   type: z.enum([

@@ -1,8 +1,8 @@
 /** Job records in the HTTP interface. */
 
 import { getTableColumns, sql } from "drizzle-orm";
-import { z } from "zod";
 import { parseJson } from "../../../lib/json/json.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { Caller } from "../../../platform/app/context.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { operation, responds } from "../../../platform/http/operation.ts";
 import { editSettings } from "../../tenancy/workspaces/settings.ts";
 

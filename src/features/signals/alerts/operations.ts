@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { parseSettingValue } from "../../../platform/config/parse-setting.ts";
 import type { CriticalChannel } from "../../../platform/config/setting-schemas.ts";
 import {

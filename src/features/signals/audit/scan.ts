@@ -3,8 +3,8 @@
  * requests.
  */
 import { and, asc, desc, eq, gt, gte, inArray, lt, notInArray, type SQL } from "drizzle-orm";
-import { z } from "zod";
 import { startsWith } from "../../../database/conditions.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { isoTimestamp, toLimitOffset } from "../../../platform/http/operation.ts";
 import { type AuditEntry, SHARED_MS, toEntries } from "./rows.ts";

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { parseEmail } from "../../../lib/text/paths.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { parseSettingValue } from "../../../platform/config/parse-setting.ts";
 import type { SmtpSettings } from "../../../platform/config/setting-schemas.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

@@ -3,9 +3,9 @@
  * built in: the issuer of licenses creates a key pair (`svc license keygen`), keeps the private key and configures
  * instances to trust the public one.
  */
-import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { describeIssues } from "../../../lib/validation-messages.ts";
+import * as z from "../../../lib/zod/z.ts";
 
 /** Loads jose on first use, because it would slow down the server's start. */
 const loadJose = () => import("jose");

@@ -2,8 +2,8 @@
  * Keeps fields of an item that this version does not know. They are stored with the item, have no effect, and are
  * returned unchanged, so files written by other versions survive a round trip.
  */
-import { z } from "zod";
-import { addedByServer } from "../../../lib/zod.ts";
+import { addedByServer } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 
 /** The kept fields and their values. An explicit null counts as a value. */
 export type UnknownFields = Record<string, unknown>;

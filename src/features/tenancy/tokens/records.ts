@@ -1,5 +1,5 @@
 /** Token records of the HTTP interface. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 
 /** A token as shown in lists, without its value. */

@@ -1,10 +1,10 @@
 /** Environment variables that an admin sets for all jobs of a workspace. Every job reads them, so they are cached. */
 import { and, asc, eq } from "drizzle-orm";
-import { z } from "zod";
 import { Cache } from "../../../lib/async/cache.ts";
 import { memoizePerApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

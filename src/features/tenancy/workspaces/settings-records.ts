@@ -2,7 +2,7 @@
  * Schemas of the workspace settings, in the HTTP interface and in the database. Fields of newer clients are kept and
  * returned.
  */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { LargeFileStorage } from "./storage-records.ts";
 
 const MAX_TEXT_CHARS = 2_048;

@@ -1,7 +1,7 @@
 /** Schemas of object storage settings in the HTTP interface. */
-import { z } from "zod";
 import { removeTrailingSlashes } from "../../../lib/text/slashes.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 
 const STORAGE_TYPES = ["FilesystemStorage", "S3Storage"] as const;
 

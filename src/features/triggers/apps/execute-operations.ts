@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { executeAppComponent } from "./execute.ts";
 

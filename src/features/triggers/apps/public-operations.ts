@@ -1,8 +1,8 @@
 /** Apps for non-members: at a secret address, or at one that an admin has chosen. */
 import { timingSafeEqual } from "node:crypto";
 import { and, eq } from "drizzle-orm";
-import { z } from "zod";
 import { BadRequest, NotFound, Unauthorized } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { canRead } from "../../../platform/access/permissions.ts";
 import type { App, Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { withDefault } from "../../../lib/zod.ts";
+import { withDefault } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import {
   isoTimestamp,
   type Operation,

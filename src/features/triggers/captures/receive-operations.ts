@@ -1,6 +1,6 @@
 /** URLs for senders while a user captures requests. They start no job. */
-import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import {
   type Method,

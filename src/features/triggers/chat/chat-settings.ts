@@ -1,7 +1,7 @@
 /** Settings for Slack: the client `chat` in the setting `oauths`, and the setting `chat`. */
-import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
 import { removeTrailingSlashes } from "../../../lib/text/slashes.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { CHAT_CLIENT } from "../../assets/connecting/connect.ts";
 import { CHAT_API_URL } from "../../signals/alerts/channels.ts";

@@ -1,11 +1,11 @@
 /** Commands entered in Slack. Each starts the command script or flow of the connected workspace. */
 import { and, asc, eq, sql } from "drizzle-orm";
-import { z } from "zod";
 import { runInBackground } from "../../../lib/async/background.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";
 import { CHAT_GROUP } from "../../../lib/text/server-groups.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { escapeReferences } from "../../runs/arguments/caller-references.ts";
 import { verifySignatureWithKey } from "../../runs/submit/signatures.ts";

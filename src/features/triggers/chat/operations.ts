@@ -1,6 +1,6 @@
 /** Slash commands from Slack, and a test message. */
-import { z } from "zod";
-import { withDefault } from "../../../lib/zod.ts";
+import { withDefault } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import {
   aliasOperation,
   type Operation,

@@ -1,6 +1,6 @@
 /** The mode of a trigger: newer clients send a text, older ones a boolean. */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 
 /** `suspended` queues events elsewhere until somebody acts; here it drops them, like `disabled`. */
 export const TriggerMode = optionalField(z.enum(["enabled", "disabled", "suspended"]));

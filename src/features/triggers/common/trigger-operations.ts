@@ -1,6 +1,6 @@
 /** Operations shared by schedules and triggers of all kinds. */
-import { z } from "zod";
-import { optionalField } from "../../../lib/zod.ts";
+import { optionalField } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
   isoTimestamp,

@@ -1,5 +1,5 @@
 /** Scripts and flows as tools of AI agents: the Model Context Protocol, revision 2025-11-25. */
-import { z } from "zod";
+import * as z from "../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 
 /** A message of JSON-RPC 2.0. */

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { containsJson } from "../../../lib/json/contains.ts";
-import { optionalField, withDefault } from "../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import {
   isoTimestamp,
   type Operation,

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import type { Retry } from "../../../engines/flow-engine/types.ts";
-import { optionalField, withDefault } from "../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { RetrySchema } from "../../code/flows/value/open-flow.ts";
 import { keepUnknownFields, mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";

@@ -4,11 +4,11 @@
  * A body that `run` reads itself is described by the declaration's `reads`, a shared schema is named by `.meta({ id
  * })`, and the sentences of tags are in server/api-tags.ts. `reference-page.ts` shows the description at `/api/docs`.
  */
-import { z } from "zod";
 import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { Unauthorized } from "../../../lib/errors.ts";
 import { INTERFACE_VERSION } from "../../../lib/version.ts";
-import { addedByServer } from "../../../lib/zod.ts";
+import { addedByServer } from "../../../lib/zod/fields.ts";
+import * as z from "../../../lib/zod/z.ts";
 import type { Context } from "../../app/context.ts";
 import {
   getRequiredScope,

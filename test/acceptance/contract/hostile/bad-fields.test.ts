@@ -3,7 +3,7 @@
  * response is 400, names the field and says what is expected.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { z } from "zod";
+import * as z from "../../../../src/lib/zod/z.ts";
 import type { Operation } from "../../../../src/platform/http/operation.ts";
 import { operations } from "../../../../src/server/features.ts";
 import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";

@@ -1,6 +1,6 @@
 /** Inputs generated from the operations' declarations: valid ones, partly replaced by invalid ones. */
 import fc from "fast-check";
-import { z } from "zod";
+import * as z from "../../../../src/lib/zod/z.ts";
 import { getBasePath, isGreedy, type Operation } from "../../../../src/platform/http/operation.ts";
 import { listParameterNames } from "../../../../src/platform/http/path-parameters.ts";
 

@@ -1,5 +1,5 @@
 /** Requests generated from the operations: values of path parameters, and bodies that the schemas accept. */
-import { z } from "zod";
+import * as z from "../../../../src/lib/zod/z.ts";
 import { getBasePath, isGreedy, type Operation } from "../../../../src/platform/http/operation.ts";
 import { listParameterNames } from "../../../../src/platform/http/path-parameters.ts";
 

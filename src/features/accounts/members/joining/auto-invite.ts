@@ -1,8 +1,8 @@
 /** Users of an e-mail domain join a workspace automatically, or are invited, when they sign up or log in. */
 import { and, asc, eq, inArray } from "drizzle-orm";
-import { z } from "zod";
 import type { Tx } from "../../../../database/database.ts";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { recordAudit } from "../../../signals/audit/service.ts";

@@ -1,7 +1,7 @@
 /** Operations to log in with a provider: redirects for browsers, an authorization code for programs. */
-import { z } from "zod";
 import { type NextStep, renderMessagePage } from "../../../../lib/text/html-page.ts";
-import { optionalField } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod/fields.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { Context } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import {

@@ -1,8 +1,8 @@
 /** Finds all problems of a flow while it is being edited, each with its position. */
-import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { isJsonObject } from "../../../../lib/json/json.ts";
 import { describeIssue } from "../../../../lib/validation-messages.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import { KnownFlowValue } from "./open-flow.ts";
 import { findUnknownSteps } from "./unknown-steps.ts";
 import { validateFlow } from "./validate.ts";

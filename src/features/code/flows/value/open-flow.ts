@@ -2,8 +2,8 @@
  * The OpenFlow schema of the HTTP interface. It documents what clients send and may expect; documents that deviate are
  * stored and returned unchanged. `to-runnable.ts` decides what of them can run.
  */
-import { z } from "zod";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { StoredFlow } from "./walk-steps.ts";
 
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish();

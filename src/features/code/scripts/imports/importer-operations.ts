@@ -1,5 +1,5 @@
 /** Operations on the dependency map: which scripts and flows import which scripts. */
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";

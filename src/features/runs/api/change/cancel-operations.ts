@@ -2,7 +2,7 @@
  * Cancels jobs. Operations below `jobs_u` also serve callers without a login; submit/find-and-cancel.ts decides what
  * they may cancel.
  */
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../../platform/http/operation.ts";
 import { cancelJob, cancelJobs, cancelScriptRuns } from "../../submit/find-and-cancel.ts";
 

@@ -1,10 +1,10 @@
 /** Wipes the data of completed jobs, and deletes jobs. */
 import { and, eq, inArray, ne } from "drizzle-orm";
-import { z } from "zod";
 import { preventIndexUse } from "../../../../database/conditions.ts";
 import type { Tx } from "../../../../database/database.ts";
 import { processInBatches } from "../../../../lib/async/batches.ts";
 import { NotFound } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { collectFollowUp } from "../../../../platform/app/job-ends.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";

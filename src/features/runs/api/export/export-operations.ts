@@ -1,6 +1,5 @@
 /** Moves jobs to another instance, page by page: queued jobs to run there, completed ones as history. */
 import { and, eq } from "drizzle-orm";
-import { z } from "zod";
 import { processInBatches } from "../../../../lib/async/batches.ts";
 import { createTimeSlices, yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
 import { BadRequest, Forbidden, InvalidInput } from "../../../../lib/errors.ts";
@@ -8,6 +7,7 @@ import { MAX_JSON_DEPTH, requireJsonDepth } from "../../../../lib/json/depth.ts"
 import { parseJson } from "../../../../lib/json/json.ts";
 import { splitLongArray } from "../../../../lib/json/long-json.ts";
 import { describeIssues } from "../../../../lib/validation-messages.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { parseWithSchema, readText } from "../../../../platform/http/input.ts";
 import {

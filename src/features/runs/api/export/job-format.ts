@@ -1,5 +1,5 @@
 /** The format of exported jobs: the whole row, and the log. */
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import { isoTimestamp } from "../../../../platform/http/operation.ts";
 import type { JobKind } from "../../../../platform/queue/states.ts";
 import type { Job, NewJob } from "../../../../platform/queue/tables.ts";

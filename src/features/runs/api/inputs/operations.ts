@@ -1,5 +1,5 @@
-import { z } from "zod";
 import { NotFound } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   isoTimestamp,

@@ -1,5 +1,5 @@
 /** Concurrency groups: the jobs that share a concurrency key. */
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   isoTimestamp,

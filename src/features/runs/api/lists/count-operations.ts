@@ -1,7 +1,7 @@
 /** Counts jobs, and reads their queue position and start times. */
 import { and, count, eq, inArray, type SQL } from "drizzle-orm";
-import { z } from "zod";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { App, Context, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   type Operation,

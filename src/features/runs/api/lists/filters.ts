@@ -1,8 +1,8 @@
 /** Filters of job lists: the query fields and their SQL conditions. */
 import { and, eq, gt, inArray, isNotNull, isNull, lte, ne, not, or, type SQL, sql } from "drizzle-orm";
-import { z } from "zod";
 import { anyJsonText, matchesPattern, startsWith } from "../../../../database/conditions.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { isoTimestamp, queryBoolean } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";

@@ -1,6 +1,6 @@
-import { z } from "zod";
 import { explainUnsearchable } from "../../../../lib/json/contains.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
+import * as z from "../../../../lib/zod/z.ts";
 
 /** A query field with JSON that a stored value must contain. The value is wrapped because null is a value too. */
 export const jsonFilter = z.string().transform((text, check) => {

@@ -1,7 +1,7 @@
 /** Reads the latest run of each of some scripts and flows. */
 import { and, desc, eq, inArray, lte, ne, notInArray, or } from "drizzle-orm";
-import { z } from "zod";
 import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { isScriptRun, type JobState, SCRIPT_RUN_KINDS } from "../../../../platform/queue/states.ts";

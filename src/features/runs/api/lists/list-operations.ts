@@ -1,5 +1,5 @@
 /** Lists jobs by creation time. `job-scan.ts` describes how pages are read. */
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   type Operation,

@@ -6,9 +6,9 @@
  * are read.
  */
 import { and, inArray, lte, type SQL, sql } from "drizzle-orm";
-import { z } from "zod";
 import { preventIndexUse } from "../../../../database/conditions.ts";
 import { yieldToEventLoop } from "../../../../lib/async/time-slices.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import {
   isoTimestamp,

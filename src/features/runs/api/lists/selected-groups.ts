@@ -1,6 +1,6 @@
 /** Groups jobs by script or flow, with argument schemas, so that they can be run again with other arguments. */
 import { and, eq, type SQL } from "drizzle-orm";
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { isScriptRun } from "../../../../platform/queue/states.ts";

@@ -1,7 +1,7 @@
 /** Reads completed jobs. Most operations exist twice: below `jobs` with a login, and below `jobs_u` without. */
-import { z } from "zod";
 import { NotFound } from "../../../../lib/errors.ts";
 import { isContainer, parseJson } from "../../../../lib/json/json.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { Context } from "../../../../platform/app/context.ts";
 import { type Operation, operation, queryBoolean, responds } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";

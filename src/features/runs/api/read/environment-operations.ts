@@ -1,5 +1,5 @@
 /** Operations that return contextual variables of jobs, and resolve references to them. */
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { readToken } from "../../../../platform/http/guards/credentials.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";

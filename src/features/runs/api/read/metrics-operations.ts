@@ -1,7 +1,7 @@
 /** Progress and memory of a job. */
 import { and, eq } from "drizzle-orm";
-import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import {
   isoTimestamp,
   type Operation,

@@ -2,7 +2,7 @@
  * Reads and follows jobs. Operations below `jobs_u` also serve callers without a login; submit/find-and-cancel.ts
  * decides what they may see.
  */
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import {
   type Operation,
   operation,

@@ -1,8 +1,8 @@
 /** Reads the results of a flow run's steps. */
 import { desc, eq, inArray } from "drizzle-orm";
-import { z } from "zod";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
 import { parseJson } from "../../../../lib/json/json.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { isFlow } from "../../../../platform/queue/states.ts";

@@ -1,8 +1,8 @@
 /** Reads the steps of a flow run: the position of each job in the flow, and the approvals that it waits for. */
 import { and, asc, eq, inArray } from "drizzle-orm";
-import { z } from "zod";
 import type { FrameState } from "../../../../engines/flow-engine/state.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { isFrame } from "../../../../platform/queue/states.ts";

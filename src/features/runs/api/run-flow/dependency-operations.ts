@@ -1,7 +1,7 @@
 /** Resolves the locks of the scripts in a flow that a client is about to deploy. */
-import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { lockTrivialScripts } from "../../../code/flows/locks.ts";

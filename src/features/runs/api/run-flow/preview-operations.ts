@@ -1,6 +1,6 @@
 /** Runs flows that are not deployed. */
-import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   isoTimestamp,

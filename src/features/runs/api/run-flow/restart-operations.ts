@@ -1,8 +1,8 @@
 /** Restarts a flow run from one of its steps. */
-import { z } from "zod";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
 import { parseJson, parseSchemaJson } from "../../../../lib/json/json.ts";
-import { optionalField } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod/fields.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";

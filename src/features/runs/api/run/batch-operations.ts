@@ -1,9 +1,9 @@
 /** Runs many jobs at once: reruns, and filling the queue for a benchmark. */
-import { z } from "zod";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
 import { processInBatches } from "../../../../lib/async/batches.ts";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
 import { mergeMembers } from "../../../../lib/json/json.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, queryInteger, responds } from "../../../../platform/http/operation.ts";
 import { isScriptRun } from "../../../../platform/queue/states.ts";

@@ -1,10 +1,10 @@
 /** Dynamic choices of a form field, computed by a function exported beside main, or stored with a flow's schema. */
-import { z } from "zod";
 import type { AnalysisOwner } from "../../../../engines/languages/analysis-slots.ts";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
 import type { Language } from "../../../../engines/languages/types.ts";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
-import { optionalField } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod/fields.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import type { DeployedFlow } from "../../../code/flows/versions.ts";

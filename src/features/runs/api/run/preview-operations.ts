@@ -1,10 +1,10 @@
 /** Runs code that is not deployed. */
-import { z } from "zod";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
 import { findUsableLock } from "../../../../engines/languages/reading/analyse.ts";
 import type { Language } from "../../../../engines/languages/types.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { parseJsonField, readField, readForm } from "../../../../platform/http/multipart-form.ts";
 import {

@@ -1,5 +1,5 @@
 /** Webhooks that run deployed scripts and flows. */
-import { z } from "zod";
+import * as z from "../../../../lib/zod/z.ts";
 import type { AuditedAction, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   aliasOperation,

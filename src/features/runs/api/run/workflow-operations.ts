@@ -1,7 +1,7 @@
 /** Workflows as code: a running job runs functions of its own code as separate jobs. */
-import { z } from "zod";
 import type { Language } from "../../../../engines/languages/types.ts";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   aliasOperation,

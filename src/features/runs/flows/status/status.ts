@@ -1,9 +1,9 @@
 /** `flow_status` of a job record: the status of each module of a flow. */
 import { and, asc, eq } from "drizzle-orm";
-import type { z } from "zod";
 import type { ApprovalConditions, FrameState, ModuleState } from "../../../../engines/flow-engine/state.ts";
 import type { FlowModule } from "../../../../engines/flow-engine/types.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
+import type * as z from "../../../../lib/zod/z.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { isFrame } from "../../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";

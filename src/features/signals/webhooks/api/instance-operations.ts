@@ -1,6 +1,6 @@
 /** Operations on the endpoint of instance events. Its URL is the setting `instance_events_webhook`. */
-import { z } from "zod";
-import { optionalField } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod/fields.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../../platform/http/operation.ts";
 import { requireLicense } from "../../../tenancy/license/service.ts";
 import { listDeliveries, redeliverEvents } from "../deliveries.ts";

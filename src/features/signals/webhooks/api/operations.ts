@@ -2,8 +2,8 @@
  * Operations on webhook endpoints of a workspace. They extend the contract, which knows only the one webhook in the
  * workspace settings.
  */
-import { z } from "zod";
-import { optionalField } from "../../../../lib/zod.ts";
+import { optionalField } from "../../../../lib/zod/fields.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import {
   isoTimestamp,
   type Operation,

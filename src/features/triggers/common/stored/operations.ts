@@ -1,6 +1,6 @@
 /** Operations on triggers that are stored and not run, the same for each kind. */
-import { z } from "zod";
-import { optionalField, withDefault } from "../../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../../lib/zod/fields.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { keepUnknownFields } from "../../../tenancy/rights/unknown-fields.ts";
 import { isTriggerEnabled, TriggerMode } from "../mode.ts";

@@ -1,7 +1,7 @@
 /** Authentication of callers of HTTP routes. */
-import { z } from "zod";
 import { BadRequest, Forbidden, Internal, NotFound, SvcError, Unauthorized } from "../../../../lib/errors.ts";
-import { optionalField, withDefault } from "../../../../lib/zod.ts";
+import { optionalField, withDefault } from "../../../../lib/zod/fields.ts";
+import * as z from "../../../../lib/zod/z.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { Context, WorkspaceContext } from "../../../../platform/app/context.ts";
 import { hasExplicitToken } from "../../../../platform/http/guards/credentials.ts";

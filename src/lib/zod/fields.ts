@@ -1,5 +1,5 @@
 /** Zod schemas used throughout the project. */
-import { z } from "zod";
+import * as z from "./z.ts";
 
 /** Optional field of a body; null counts as absent. */
 export const optionalField = <T extends z.ZodType>(schema: T) =>
