@@ -59,11 +59,20 @@ export function mergeMembers(object: string, members: object): string {
   return JSON.stringify({ ...(parseJson(object) as object), ...members });
 }
 
+const OWN_MEMBER = { configurable: true, enumerable: true, writable: true };
+
 /** Copies a JSON value deeply; `undefined` members are kept. */
 export function copyJson<T>(value: T): T {
   if (!isContainer(value)) return value;
   if (Array.isArray(value)) return value.map(copyJson) as T;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, copyJson(inner)])) as T;
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const inner = copyJson(value[name]);
+    // An assignment would set the prototype.
+    if (name === "__proto__") Object.defineProperty(copy, name, { ...OWN_MEMBER, value: inner });
+    else copy[name] = inner;
+  }
+  return copy as T;
 }
 
 /** Replaces raw numbers by plain ones throughout, for validation and arithmetic. */

@@ -110,6 +110,8 @@ export async function startClaimedFlow(app: App, job: Job): Promise<boolean> {
   }
 }
 
+type StepJob = Job & { flow_step_id: string; root_job: string };
+
 export interface StepOutcome {
   status: "success" | "failure" | "canceled" | "skipped";
   /** JSON text. */
@@ -131,12 +133,12 @@ export function completeWithTransition(
 ): Promise<boolean> {
   const { flow_step_id, root_job } = job;
   if (flow_step_id === null || root_job === null) return write(withFollowUp(app, job, outcome.status, work));
-  return completeStep(app, { ...job, flow_step_id, root_job }, outcome, { work, write });
+  return completeStep(app, job as StepJob, outcome, { work, write });
 }
 
 async function completeStep(
   app: App,
-  job: Job & { flow_step_id: string; root_job: string },
+  job: StepJob,
   { status, result }: StepOutcome,
   { work, write }: { work: TransactionWork; write: TransactionRunner },
 ): Promise<boolean> {

@@ -130,7 +130,7 @@ export async function createLeafRow(
     case "rawscript":
       return {
         kind: "job",
-        job: await createInlineScriptRow(app, frame, leaf, addStepArguments(row, args, value.language)),
+        job: await createInlineScriptRow(app, frame, leaf, setStepArguments(row, args, value.language)),
       };
     case "script":
       return { kind: "job", job: await createScriptRow(app, row, args, value) };
@@ -141,12 +141,13 @@ export async function createLeafRow(
   }
 }
 
-/** Stores a step's arguments. The preprocessor's input is kept apart, because it is shown to nobody. */
-function addStepArguments(row: Job, given: unknown, language: string): Job {
+/** Sets a step's arguments. The preprocessor's input is kept apart, because it is shown to nobody. */
+function setStepArguments(row: Job, given: unknown, language: string): Job {
   const args = encodeArguments(given, language);
-  return row.flow_step_id === "preprocessor"
-    ? { ...row, args: "{}", preprocessor_input: args }
-    : { ...row, args };
+  if (row.flow_step_id === "preprocessor")
+    return Object.assign(row, { args: "{}", preprocessor_input: args });
+  row.args = args;
+  return row;
 }
 
 /** Encodes arguments. JavaScript leaves undefined ones out, so that defaults apply; other languages get null. */
@@ -192,8 +193,7 @@ async function createInlineScriptRow(app: App, frame: LiveFrame, leaf: FlowModul
   const scope = { workspace_id: job.workspace_id, args: row.args };
   const isPreview = frame.flow.job.raw_flow !== null;
   const key = `${job.workspace_id}/flow/${job.script_path ?? job.id}/${leaf.id}`;
-  return {
-    ...row,
+  return Object.assign(row, {
     script_path: `${job.script_path ?? "flow"}/${leaf.id}`,
     language: value.language,
     // `flow` is the default tag of flows: it must not route their scripts.
@@ -209,7 +209,7 @@ async function createInlineScriptRow(app: App, frame: LiveFrame, leaf: FlowModul
       : null,
     concurrent_limit: value.concurrent_limit || null,
     concurrency_time_window_s: value.concurrency_time_window_s ?? null,
-  };
+  });
 }
 
 async function createScriptRow(
@@ -231,13 +231,12 @@ async function createScriptRow(
         ? getDeployedScriptByHash(app, plain.workspace_id, hash)
         : getDeployedScriptByPath(app, plain.workspace_id, path),
   );
-  const row = addStepArguments(plain, args, deployed.version.language);
+  const row = setStepArguments(plain, args, deployed.version.language);
   const scope = { workspace_id: row.workspace_id, args: row.args };
   const { concurrency } = deployed;
   const key = concurrency?.key ?? `${row.workspace_id}/script/${deployed.path}`;
-  return {
-    ...row,
-    kind: "script",
+  return Object.assign(row, {
+    kind: "script" as const,
     script_path: deployed.path,
     script_hash: deployed.hash,
     language: deployed.version.language,
@@ -247,7 +246,7 @@ async function createScriptRow(
     concurrency_key: concurrency ? renderTagTemplate(key, scope) : null,
     concurrent_limit: concurrency?.limit ?? null,
     concurrency_time_window_s: concurrency?.window_s ?? null,
-  };
+  });
 }
 
 function shorterTimeout(a: number | null, b: number | undefined): number | null {

@@ -188,17 +188,10 @@ export class Plan {
     await this.#claimVersion(tx);
     if (work && !(await work(tx))) throw new JobAlreadyEnded();
     if (this.#from === undefined) await this.#refuseStale(tx);
-    await insertJobs(tx, this.#jobs);
-    await insertCompletedLeaves(tx, this.#finishedLeaves);
+    if (this.#jobs.length > 0) await insertJobs(tx, this.#jobs);
+    if (this.#finishedLeaves.length > 0) await insertCompletedLeaves(tx, this.#finishedLeaves);
     for (const job of this.#takenOver) await tx.insert(jobs).values(job);
-    const { root_id } = this.#run;
-    const frames = [...this.#begun].map(([{ id }, left]) => ({
-      job_id: id,
-      root_job: root_id,
-      version: 0,
-      ...left,
-    }));
-    await insertFrames(tx, frames);
+    if (this.#begun.size > 0) await this.#insertFrames(tx);
     for (const [frame, left] of this.#changed) {
       await tx.exec(updateFrameRow, { job_id: frame.id, ...left });
     }
@@ -238,6 +231,14 @@ export class Plan {
       ({ frame, items }): JsonForRunAs => [frame.flow.job, JSON.stringify(items)],
     );
     await requireCurrentKey(this.#app, tx, [...ofJobs, ...ofLoops]);
+  }
+
+  #insertFrames(tx: Tx): Promise<void> {
+    const ofRun = { root_job: this.#run.root_id, version: 0 };
+    return insertFrames(
+      tx,
+      [...this.#begun].map(([{ id }, left]) => ({ job_id: id, ...ofRun, ...left })),
+    );
   }
 
   async #claimVersion(tx: Tx): Promise<void> {
@@ -293,7 +294,6 @@ function releaseResults(run: FlowRun, committed: string[]): void {
     if ((run.results.get(job_id)?.length ?? 0) > MAX_RECENT_RESULT_CHARS) run.results.delete(job_id);
     else run.recent.push(job_id);
   }
-  for (const job_id of run.recent.splice(0, Math.max(0, run.recent.length - MAX_RECENT_RESULTS))) {
-    run.results.delete(job_id);
-  }
+  const more = run.recent.length - MAX_RECENT_RESULTS;
+  if (more > 0) for (const job_id of run.recent.splice(0, more)) run.results.delete(job_id);
 }
