@@ -10,7 +10,7 @@ import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { loadImports, type Modules, resolveImports } from "../../code/scripts/imports/imports.ts";
 import { type DeployedScript, getDeployedScriptByHash } from "../../code/scripts/versions.ts";
-import { createInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
+import { getInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
 import { getDeployer, resolveLock } from "./dependencies/resolve-dependencies.ts";
 import type { OutputWriter } from "./job-output.ts";
 import type { JobSlot } from "./job-slot.ts";
@@ -36,7 +36,7 @@ export function loadVersion(
   options: LoadOptions,
 ): RunnableVersion | Promise<RunnableVersion> {
   if (job.kind === "flowscript")
-    return createInlineVersion(app, job, (code) => resolveCode(app, job, code, options));
+    return getInlineVersion(app, job, (code) => resolveCode(app, job, code, options));
   if (!job.script_hash) return loadPreview(app, job, options);
   const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
   if (found instanceof Promise || found.pins) return loadWithImports(app, job, found);

@@ -1,6 +1,6 @@
 /** Inline scripts of flows. */
 
-import type { RawScript } from "../../../../engines/flow-engine/types.ts";
+import type { FlowValue, RawScript } from "../../../../engines/flow-engine/types.ts";
 import { requireRuntime } from "../../../../engines/languages/languages.ts";
 import { findRuntimeOfCode } from "../../../../engines/languages/programs/table.ts";
 import { analyseScript, findUsableLock, isEmptyLock } from "../../../../engines/languages/reading/analyse.ts";
@@ -39,17 +39,64 @@ export interface InlineCode {
 const analysisCacheOf = memoizePerApp((_: App) => new Cache<ScriptAnalysis>({ max: MAX_CACHED_ANALYSES }));
 const MAX_CACHED_ANALYSES = 10_000;
 
+/** Versions that depend only on their script. The keys are script objects of deployed flows, which are never mutated. */
+const versionsOf = memoizePerApp((_: App) => new WeakMap<RawScript, RunnableVersion>());
+
 /**
- * Creates the version that a step's process loads. Equal code in the same language is one version, whichever flow
- * contains it.
+ * Returns the version that a step's process loads. Synchronous for a step of a deployed flow that has run before.
  * @param resolve for an undeployed flow, whose scripts may have no lock yet
  */
-export async function createInlineVersion(
+export function getInlineVersion(
   app: App,
   job: Job,
   resolve: CodeResolver,
+): RunnableVersion | Promise<RunnableVersion> {
+  if (job.raw_code !== null) {
+    const path = job.script_path ?? undefined;
+    const code = { content: job.raw_code, path, lock: job.raw_lock ?? undefined };
+    return createInlineVersion(app, job, { language: job.language as Language, ...code }, resolve);
+  }
+  const value = getFlowValue(app, job.workspace_id, job.flow_version ?? 0);
+  const script = value instanceof Promise ? undefined : findScript(value, job);
+  const known = script && versionsOf(app).get(script);
+  // The path differs after the flow was renamed.
+  if (known && known.path === (job.script_path ?? undefined)) return known;
+  return createDeployedVersion(app, job, value, resolve);
+}
+
+async function createDeployedVersion(
+  app: App,
+  job: Job,
+  value: FlowValue | Promise<FlowValue>,
+  resolve: CodeResolver,
 ): Promise<RunnableVersion> {
-  const code = await loadInlineCode(app, job);
+  const script = findScript(await value, job);
+  const { content, lock } = script;
+  const { workspace_id, flow_version, flow_step_id } = job;
+  const flow = await findFlowPath(app, workspace_id, flow_version ?? 0);
+  const path = formatInlineScriptPath(flow, flow_step_id ?? "");
+  const code = { language: job.language as Language, content, path, lock };
+  const version = await createInlineVersion(app, job, code, resolve);
+  const isLocked = version.lock === "" || version.lock === lock;
+  if (isLocked && !version.imports) versionsOf(app).set(script, version);
+  return version;
+}
+
+/** Returns the script of the step that a job runs. @throws Internal if the step is none */
+function findScript(value: FlowValue, { flow_step_id }: Job): RawScript {
+  const module = indexModules(value).get(flow_step_id ?? "");
+  const leaf = module && findLeafModule(module);
+  if (leaf?.value.type !== "rawscript") throw new Internal(`step ${flow_step_id} is not a script`);
+  return leaf.value;
+}
+
+/** Equal code in the same language is one version, whichever flow contains it. */
+async function createInlineVersion(
+  app: App,
+  job: Job,
+  code: InlineCode,
+  resolve: CodeResolver,
+): Promise<RunnableVersion> {
   const { language, content } = code;
   const analysis = await analyseCached(app, job.workspace_id, code);
   const { lock, imports } = await resolveDependenciesOf(app, job, code, analysis, resolve);
@@ -123,25 +170,4 @@ async function resolveOnce(
   const found = resolutionCacheOf(app);
   const name = sha256(`${root_job}\n${code.path}\n${code.language}\n${code.content}`);
   return found.get(name) ?? found.load(name, () => resolve(code));
-}
-
-async function loadInlineCode(app: App, job: Job): Promise<InlineCode> {
-  const { workspace_id, flow_version } = job;
-  const language = job.language as Language;
-  if (job.raw_code !== null) {
-    const path = job.script_path ?? undefined;
-    return { language, content: job.raw_code, path, lock: job.raw_lock ?? undefined };
-  }
-  const value = await getFlowValue(app, workspace_id, flow_version ?? 0);
-  const step = job.flow_step_id ?? "";
-  const module = indexModules(value).get(step);
-  const leaf = module && findLeafModule(module);
-  if (leaf?.value.type !== "rawscript") throw new Internal(`step ${job.flow_step_id} is not a script`);
-  const { content, lock } = leaf.value satisfies RawScript;
-  return {
-    language,
-    content,
-    path: formatInlineScriptPath(await findFlowPath(app, workspace_id, flow_version ?? 0), step),
-    lock,
-  };
 }
