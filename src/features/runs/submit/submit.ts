@@ -64,7 +64,7 @@ export function resolveRunAs({ caller }: WorkspaceContext, { runs_as }: Submissi
 }
 
 /**
- * Stores the job and wakes the worker. With a free slot the job is stored as running and dispatched after the commit,
+ * Stores the job, and wakes workers if it is queued. With a free slot the job is stored as running and dispatched after the commit,
  * which saves the claim.
  * @throws Unavailable while draining, Forbidden for a tag that the token may not run, BadRequest for a job_id that
  * exists
@@ -153,7 +153,8 @@ async function attemptSubmit(
         if (plan) await plan.store(tx);
         if (how.inTransaction) await how.inTransaction(tx, job.id);
         if (dispatch) tx.beforeFlush(() => dispatch(job));
-        else tx.afterCommit(app.queue.wake);
+        // A plan wakes workers itself if one of its jobs is queued.
+        else if (!plan) tx.afterCommit(app.queue.wake);
       },
     );
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Jobs whose worker is lost, whose cancellation comes at a critical time, or whose installation hangs. */
+/** Jobs whose worker is lost or busy, whose cancellation comes at a critical time, or whose installation hangs. */
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
@@ -208,3 +208,14 @@ test("due jobs run by priority; jobs of the far future, a long queue or a lost t
   expect(Math.max(began[2]!, began[3]!)).toBeLessThanOrEqual(Math.min(began[0]!, began[1]!));
   expect(began[4]!).toBeGreaterThanOrEqual(Date.parse(ends[4].created_at) + 2_000);
 }, 60_000);
+
+test("a flow that finds no free slot starts its first step when a slot is free", async () => {
+  await deploy(ask, "acme", "u/admin/slow", "export const main = () => Bun.sleep(500)");
+  const slow = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/slow", {}))).text;
+  const content = "export const main = () => 'ran'";
+  const module = { id: "a", value: { type: "rawscript", language: "bun", content, input_transforms: {} } };
+  const flow = { path: "u/admin/flow", summary: "", value: { modules: [module] } };
+  await expectOk(ask("POST", "/w/acme/flows/create", flow));
+  expect((await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/f/u/admin/flow", {}))).json()).toBe("ran");
+  await completed(slow);
+});
