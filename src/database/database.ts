@@ -27,8 +27,10 @@ interface BuiltQuery {
  */
 export interface Statement<P, R> {
   readonly build: (queries: QueryBuilder) => BuiltQuery;
-  /** Set for batched statements: the result to return before the statement runs. */
-  readonly optimisticResult: ((parameters: P) => R) | undefined;
+  /** The result if a row was changed. SQLite then counts changes, at half the cost of returning rows. */
+  readonly resultOfChange: ((parameters: P) => R) | undefined;
+  /** Whether PostgreSQL may run it later, with others; until then it counts as having changed a row. */
+  readonly isBatched: boolean;
   /** Number of rows it affects. */
   readonly affectedRows: (parameters: P) => number;
   readonly _: (parameters: P) => R;
@@ -37,25 +39,27 @@ export interface Statement<P, R> {
 /**
  * Declares a statement for the hot path, with placeholders (`sql.placeholder("name")`) instead of values. `P` is the
  * record of placeholders, `R` the result.
+ * @param resultOfChange for a statement that changes at most one row and returns it: the result if it did
  */
 export function prepareStatement<P extends Record<string, unknown>, R>(
   build: Statement<P, R>["build"],
+  resultOfChange?: R extends readonly unknown[] ? (parameters: P) => R : never,
 ): Statement<P, R> {
-  return { build, optimisticResult: undefined, affectedRows: () => 1, _: undefined as never };
+  return { build, resultOfChange, isBatched: false, affectedRows: () => 1, _: undefined as never };
 }
 
 /**
  * Declares a statement that touches exactly one row and can be batched with those of concurrent writes on PostgreSQL
  * (group commit). If it affected no row, the whole write is rolled back and retried unbatched.
- * @param answer its optimistic result, returned before it runs
- * @param changes number of rows that an `insert … select` of several rows inserts
+ * @param resultOfChange its result if it changes a row, returned before it runs
+ * @param affectedRows number of rows that an `insert … select` of several rows inserts
  */
 export function prepareBatchedStatement<P extends Record<string, unknown>, R>(
   build: Statement<P, R>["build"],
-  answer: (parameters: P) => R,
-  changes: (parameters: P) => number = () => 1,
+  resultOfChange: (parameters: P) => R,
+  affectedRows: (parameters: P) => number = () => 1,
 ): Statement<P, R> {
-  return { build, optimisticResult: answer, affectedRows: changes, _: undefined as never };
+  return { build, resultOfChange, isBatched: true, affectedRows, _: undefined as never };
 }
 
 export interface Reader extends QueryBuilder {

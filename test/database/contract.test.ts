@@ -249,7 +249,7 @@ describe("columns", () => {
         preprocessed: place("preprocessed"),
       });
     };
-    const insert = declare<Record<string, unknown>, unknown>(build, () => undefined);
+    const insert = declare<Record<string, unknown>, unknown[]>(build, () => []);
     const full = { id: "a", labels: ["x"], started_at: MOMENT, preprocessed: false };
     const empty = { id: "b", labels: null, started_at: null, preprocessed: null };
     for (const values of [full, empty]) {

@@ -146,10 +146,10 @@ export function openPostgres(options: PostgresOptions): Database {
         }),
       {
         async exec(declared, parameters) {
-          const { optimisticResult } = declared;
-          if (!opened && mayShare && optimisticResult && fitsBatch(parameters)) {
+          const { isBatched, resultOfChange } = declared;
+          if (!opened && mayShare && isBatched && fitsBatch(parameters)) {
             calls.push({ declared, parameters });
-            return optimisticResult(parameters as never);
+            return resultOfChange!(parameters as never);
           }
           return run(await open(), declared, parameters);
         },

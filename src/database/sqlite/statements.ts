@@ -15,9 +15,9 @@ type Values = Record<string, unknown>;
  */
 function compile(connection: SqliteFile, queries: QueryBuilder, declared: Statement<never, unknown>) {
   const { sql: text, params } = declared.build(queries).toSQL();
-  const { optimisticResult: answer } = declared;
+  const { resultOfChange } = declared;
   // Whether the number of changes is enough to tell if the row existed; it costs half as much as RETURNING.
-  const isCounted = answer !== undefined && !/^select/i.test(text);
+  const isCounted = resultOfChange !== undefined && !/^select/i.test(text);
   const statement = connection.prepare(isCounted ? text.replace(/ returning [^()]+$/i, "") : text);
   const returns = !isCounted && /^select|\breturning\b/i.test(text);
   const bare = params.map((parameter) => (is(parameter, Param) ? parameter.value : parameter));
@@ -31,7 +31,7 @@ function compile(connection: SqliteFile, queries: QueryBuilder, declared: Statem
     }
     if (returns) return statement.all(...(bound as never[]));
     const { changes } = statement.run(...(bound as never[]));
-    return changes === 0 ? [] : answer?.(values as never);
+    return changes === 0 ? [] : resultOfChange?.(values as never);
   };
 }
 

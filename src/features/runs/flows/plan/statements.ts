@@ -11,12 +11,14 @@ import { type FlowFrame, flowFrames } from "../../../code/flows/tables.ts";
 const placeholder = sql.placeholder;
 
 /** Increments the version of a run if it is still the one the plan started from. */
-export const claimVersion = prepareStatement<{ root_id: string; from: number }, { job_id: string }[]>((q) =>
-  q
-    .update(flowFrames)
-    .set({ version: sql`${flowFrames.version} + 1` })
-    .where(and(eq(flowFrames.job_id, placeholder("root_id")), eq(flowFrames.version, placeholder("from"))))
-    .returning({ job_id: flowFrames.job_id }),
+export const claimVersion = prepareStatement<{ root_id: string; from: number }, { job_id: string }[]>(
+  (q) =>
+    q
+      .update(flowFrames)
+      .set({ version: sql`${flowFrames.version} + 1` })
+      .where(and(eq(flowFrames.job_id, placeholder("root_id")), eq(flowFrames.version, placeholder("from"))))
+      .returning({ job_id: flowFrames.job_id }),
+  ({ root_id }) => [{ job_id: root_id }],
 );
 
 const insertFrame = prepareStatement<FlowFrame, unknown>((q) =>
