@@ -12,6 +12,7 @@ const SCRIPT = "export function main(name: string) {\n  return { hello: name };\
 const MANY = 64;
 /** Calls after which the runtime has compiled hot functions, as on a server that has been up for a minute. */
 const WARM_UP = 60_000;
+const ROUNDS = 5;
 
 /** @param scale share of the requests that is made, for a quick look */
 export async function hotPath(scale = 1): Promise<Figure[]> {
@@ -49,7 +50,7 @@ async function synchronous(
   const many: [ours: number, floor: number][] = [];
   const above: number[] = [];
   const lone: [ours: number, floor: number][] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const fast = await load({ ...floor, connections: MANY, requests: times(40_000) });
     const ours = await load({ ...call, connections: MANY, requests: times(15_000) });
     many.push([ours.per_second, fast.per_second]);
@@ -82,7 +83,7 @@ async function synchronous(
 
 async function asynchronous(server: Bench, prototype: string, jobs: number): Promise<Figure> {
   const rounds: [ours: number, floor: number][] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const floor = await load({ url: prototype, body: BODY, connections: MANY, requests: 2 * jobs });
     const { began_at } = await load({ ...callOf(server, "run"), connections: MANY, requests: jobs });
     while (Number(JSON.parse(await server.get("/jobs/queue/count")).database_length) > 0) await Bun.sleep(10);
