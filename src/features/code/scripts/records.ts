@@ -1,5 +1,4 @@
 /** Schemas of scripts in the HTTP interface. */
-
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
 import { optionalField } from "../../../lib/zod/fields.ts";
 import * as z from "../../../lib/zod/z.ts";

@@ -1,5 +1,4 @@
 /** Deploys scripts that a client has bundled. The bundle runs; the script's source is displayed. */
-
 import { BadRequest } from "../../../lib/errors.ts";
 import * as z from "../../../lib/zod/z.ts";
 import { parseJsonField, readForm } from "../../../platform/http/multipart-form.ts";

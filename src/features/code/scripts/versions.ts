@@ -46,12 +46,15 @@ export interface DeployedScript {
   signature: SignatureSettings | undefined;
 }
 
-const MAX_CACHED = 10_000;
+/** Weights in characters, since sources may have megabytes: a script has its source and some other fields. */
+const MAX_CACHED_CHARACTERS = 30_000_000;
+const OTHER_CHARACTERS = 2_000;
 
-const scriptCaches = memoizePerApp((_: App) => ({
-  byPath: new Cache<DeployedScript>({ max: MAX_CACHED }),
-  byHash: new Cache<DeployedScript>({ max: MAX_CACHED }),
-}));
+const scriptCaches = memoizePerApp((_: App) => {
+  const weigh = (_: string, { version }: DeployedScript) => version.content.length + OTHER_CHARACTERS;
+  const createCache = () => new Cache<DeployedScript>({ max: MAX_CACHED_CHARACTERS, weigh });
+  return { byPath: createCache(), byHash: createCache() };
+});
 
 const cacheKey = (workspace_id: string, name: string) => `${workspace_id}\n${name}`;
 
@@ -215,15 +218,23 @@ export function describeLockError(message: string, whose: string): string {
   return /\bSyntax error at line \d/.test(message) ? message : `${whose} could not be resolved: ${message}`;
 }
 
-export function toRunnableVersion(row: Script, imports?: ImportedScript[]): RunnableVersion {
+/** Returns the version of a script with the sources of its imports, which may need another runtime. */
+export function withImports(
+  { version, language }: DeployedScript,
+  imports: ImportedScript[],
+): RunnableVersion {
+  const runtime = findRuntimeOfCode(language, version.content, imports);
+  return { ...version, imports, language: runtime ?? version.language };
+}
+
+function toRunnableVersion(row: Script): RunnableVersion {
   const content = row.bundle ?? row.content;
   return {
     id: row.hash,
     workspace_id: row.workspace_id,
     path: row.path,
-    language: (findRuntimeOfCode(row.language, content, imports) ?? row.language) as RunnableLanguage,
+    language: (findRuntimeOfCode(row.language, content) ?? row.language) as RunnableLanguage,
     content,
-    imports,
     lock: row.lock ?? undefined,
     parameters: row.parameters,
     preprocessor_parameters: row.preprocessor_parameters ?? undefined,

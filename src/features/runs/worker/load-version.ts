@@ -2,14 +2,14 @@ import { requireRuntime } from "../../../engines/languages/languages.ts";
 import { findRuntimeOfCode } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language, Packages } from "../../../engines/languages/types.ts";
-import type { ImportedScript, RunnableVersion } from "../../../engines/runner/types.ts";
+import type { RunnableVersion } from "../../../engines/runner/types.ts";
 import type { StopRequest } from "../../../lib/async/sleep.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { loadImports, type Modules, resolveImports } from "../../code/scripts/imports/imports.ts";
-import { type DeployedScript, getDeployedScriptByHash } from "../../code/scripts/versions.ts";
+import { type DeployedScript, getDeployedScriptByHash, withImports } from "../../code/scripts/versions.ts";
 import { getInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
 import { getDeployer, resolveLock } from "./dependencies/resolve-dependencies.ts";
 import type { OutputWriter } from "./job-output.ts";
@@ -27,7 +27,7 @@ interface LoadOptions {
 
 /**
  * Loads the code of a job: a deployed version, the code of a preview, or an inline script of a flow. Synchronous for a
- * deployed version that is cached and imports no other script.
+ * deployed version, or the script of a deployed flow, that has run before and imports no other script.
  * @throws (or rejects with) NotFound, BadRequest for a language that this machine cannot run
  */
 export function loadVersion(
@@ -49,10 +49,11 @@ async function loadWithImports(
   job: Job,
   found: DeployedScript | Promise<DeployedScript>,
 ): Promise<RunnableVersion> {
-  const { version, pins, language } = await found;
+  const script = await found;
+  const { version, pins } = script;
   requireRuntime(version.language);
   if (!pins) return isolate(job, version);
-  return isolate(job, withImports(version, language, await loadImports(app, job.workspace_id, pins)));
+  return isolate(job, withImports(script, await loadImports(app, job.workspace_id, pins)));
 }
 
 /** Files written by a run that leaves no trace must not outlive it, so it gets its own process. */
@@ -80,14 +81,6 @@ async function loadPreview(app: App, job: Job, options: LoadOptions): Promise<Ru
     preprocessor_parameters: undefined,
     envs: [],
     isolation: "fresh",
-  };
-}
-
-function withImports(version: RunnableVersion, language: string, imports: ImportedScript[]): RunnableVersion {
-  return {
-    ...version,
-    imports,
-    language: findRuntimeOfCode(language, version.content, imports) ?? version.language,
   };
 }
 

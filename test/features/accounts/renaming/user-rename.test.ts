@@ -4,7 +4,6 @@ import { eq } from "drizzle-orm";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
 import { drafts } from "../../../../src/features/code/drafts/tables.ts";
 import { favorites } from "../../../../src/features/code/favorites/tables.ts";
-import { scripts } from "../../../../src/features/code/scripts/tables.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { type Ask, deploy, expectOk, until } from "../../../support/harness.ts";
 import { renameUser, root, server, setUpRenaming } from "./renaming-setup.ts";
@@ -75,12 +74,8 @@ test("paths, references to them, grants, tokens and runs follow", async () => {
   expect(before.json()).toEqual(["y", "ann"]);
 
   await deploy(bob.ask, "acme", "u/bob/tool", code);
-  await db.write(async (tx) => {
-    await tx
-      .update(scripts)
-      .set({ extra_perms: { "u/ann": true } })
-      .where(eq(scripts.path, "u/bob/tool"));
-  });
+  const acl = { owner: "u/ann", write: true };
+  await expectOk(bob.ask("POST", "/w/acme/acls/add/script/u/bob/tool", acl));
   const tool = () => ask("POST", "/w/acme/jobs/run_wait_result/p/u/bob/tool", { x: "t" });
   expect((await expectOk(tool())).json()).toEqual(["t", "ann"]);
 

@@ -2,8 +2,9 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { findRuntime } from "../../../../engines/languages/languages.ts";
-import { BadRequest } from "../../../../lib/errors.ts";
+import { BadRequest, NotFound } from "../../../../lib/errors.ts";
 import { sha256 } from "../../../../lib/text/ids.ts";
+import { NotRunnable } from "../../../../platform/access/permissions.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { requireOpenWorkspace } from "../../../tenancy/workspaces/gate.ts";
@@ -14,7 +15,7 @@ import {
   getDeployedScriptByHash,
   getDeployedScriptByPath,
   invalidateScript,
-  toRunnableVersion,
+  withImports,
 } from "../versions.ts";
 import { type Deployer, relockImporters, storeImports } from "./importers.ts";
 import { loadImports } from "./imports.ts";
@@ -165,13 +166,14 @@ async function warmUp(
   { workspace_id, path, hash }: Pick<Script, "workspace_id" | "path" | "hash">,
 ) {
   try {
-    const row = await findScriptVersion(app.db.read, workspace_id, hash);
-    if (!row?.ready || row.archived || row.deleted || !findRuntime(row.language)) return;
+    const script = await getDeployedScriptByHash(app, workspace_id, hash);
+    if (!findRuntime(script.language)) return;
     await getDeployedScriptByPath(app, workspace_id, path);
-    await getDeployedScriptByHash(app, workspace_id, hash);
-    const imports = row.imports ? await loadImports(app, workspace_id, row.imports) : undefined;
-    await app.runner.prepare(toRunnableVersion(row, imports));
+    const imports = script.pins && (await loadImports(app, workspace_id, script.pins));
+    await app.runner.prepare(imports ? withImports(script, imports) : script.version);
   } catch (cause) {
+    // It was deleted, archived or renamed meanwhile.
+    if (cause instanceof NotFound || cause instanceof NotRunnable) return;
     app.log.warn({ path, hash, error: String(cause) }, "a script could not be prepared ahead");
   }
 }
