@@ -79,3 +79,22 @@ test("the export has every entry, oldest first", async () => {
   const lines = text.trim().split("\n");
   expect(lines.map((line) => JSON.parse(line))).toEqual((await list("per_page=1000")).reverse());
 });
+
+test("changes that are committed together are listed in their order", async () => {
+  const create = () =>
+    admin("POST", "/w/acme/variables/create", {
+      path: "u/admin/now_and_then",
+      value: "x",
+      is_secret: false,
+      description: "",
+    });
+  const remove = () => admin("DELETE", "/w/acme/variables/delete/u/admin/now_and_then");
+  // Of a creation and a deletion, one fails if the order is the other.
+  await Promise.all(Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? create() : remove())));
+  const entries: { action_kind: string }[] = (
+    await expectOk(admin("GET", "/w/acme/audit/list?resource=u/admin/now_and_then&per_page=100"))
+  ).json();
+  const kinds = entries.map(({ action_kind }) => action_kind).reverse();
+  expect(kinds.length).toBeGreaterThan(3);
+  expect(kinds).toEqual(kinds.map((_, n) => (n % 2 === 0 ? "Create" : "Delete")));
+});
