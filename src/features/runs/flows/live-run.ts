@@ -261,3 +261,18 @@ async function loadFlowValue(app: App, job: Job): Promise<FlowValue> {
   }
   return getFlowValue(app, job.workspace_id, job.flow_version ?? 0);
 }
+
+/** Small, recent results stay in memory; others are read from the database. */
+const MAX_RECENT_RESULTS = 64;
+const MAX_RECENT_RESULT_CHARS = 20_000;
+
+/** Drops long and old results of jobs that are stored now. */
+export function releaseResults(run: FlowRun, committed: string[]): void {
+  for (const job_id of committed) {
+    run.uncommitted.delete(job_id);
+    if ((run.results.get(job_id)?.length ?? 0) > MAX_RECENT_RESULT_CHARS) run.results.delete(job_id);
+    else run.recent.push(job_id);
+  }
+  const more = run.recent.length - MAX_RECENT_RESULTS;
+  if (more > 0) for (const job_id of run.recent.splice(0, more)) run.results.delete(job_id);
+}

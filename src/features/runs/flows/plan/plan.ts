@@ -16,11 +16,13 @@ import {
   formatItemsKey,
   type LiveFrame,
   measureFrameMs,
+  releaseResults,
   type UncommittedEnd,
 } from "../live-run.ts";
 import { deleteAfterUse } from "./delete-after-use.ts";
 import {
   claimVersion,
+  claimVersionAndUpdate,
   completeFrameRow,
   insertCompletedLeaves,
   insertFrames,
@@ -67,6 +69,8 @@ export class Plan {
   readonly #bound: Job[] = [];
   readonly #begun = new Map<LiveFrame, FrameSnapshot>();
   readonly #changed = new Map<LiveFrame, FrameSnapshot>();
+  /** The run's own frame, if it is changed: its row has the run's version too. */
+  #changedRun: FrameSnapshot | undefined;
   readonly #items: { frame: LiveFrame; module: string; items: unknown[] }[] = [];
   readonly #ended: FrameCompletion[] = [];
   readonly #stopped: LiveFrame[] = [];
@@ -143,7 +147,10 @@ export class Plan {
   }
 
   updateFrame(frame: LiveFrame): void {
-    (this.#begun.has(frame) ? this.#begun : this.#changed).set(frame, snapshotFrame(frame));
+    const left = snapshotFrame(frame);
+    if (this.#begun.has(frame)) this.#begun.set(frame, left);
+    else if (frame.id === this.#run.root_id) this.#changedRun = left;
+    else this.#changed.set(frame, left);
   }
 
   storeItems(frame: LiveFrame, module: string, items: unknown[]): void {
@@ -192,9 +199,7 @@ export class Plan {
     if (this.#finishedLeaves.length > 0) await insertCompletedLeaves(tx, this.#finishedLeaves);
     for (const job of this.#takenOver) await tx.insert(jobs).values(job);
     if (this.#begun.size > 0) await this.#insertFrames(tx);
-    for (const [frame, left] of this.#changed) {
-      await tx.exec(updateFrameRow, { job_id: frame.id, ...left });
-    }
+    for (const [{ id }, left] of this.#changed) await tx.exec(updateFrameRow, { job_id: id, ...left });
     for (const { frame, module, items } of this.#items) {
       const row = { job_id: frame.id, module_id: module, items };
       await tx
@@ -243,7 +248,11 @@ export class Plan {
 
   async #claimVersion(tx: Tx): Promise<void> {
     if (this.#from === undefined) return;
-    const rows = await tx.exec(claimVersion, { root_id: this.#run.root_id, from: this.#from });
+    const claim = { root_id: this.#run.root_id, from: this.#from };
+    const left = this.#changedRun;
+    const rows = await (left
+      ? tx.exec(claimVersionAndUpdate, { ...claim, ...left })
+      : tx.exec(claimVersion, claim));
     if (rows.length === 0) throw new FlowConflict();
   }
 
@@ -270,7 +279,9 @@ export class Plan {
     for (const { job, room } of this.#handed) room.dispatch(job);
     for (const job of this.#bound) queue.dispatchBound(job);
     if (this.#jobs.length > this.#handed.length + this.#bound.length) queue.wake();
-    for (const { wake_at } of [...this.#begun.values(), ...this.#changed.values()]) {
+    const left = [...this.#begun.values(), ...this.#changed.values()];
+    if (this.#changedRun) left.push(this.#changedRun);
+    for (const { wake_at } of left) {
       if (wake_at) wakeFlowsAt(this.#app, wake_at);
     }
     for (const { frame, status, result } of this.#ended) {
@@ -280,20 +291,6 @@ export class Plan {
   }
 }
 
-/** Small, recent results stay in memory; others are read from the database. */
-const MAX_RECENT_RESULTS = 64;
-const MAX_RECENT_RESULT_CHARS = 20_000;
-
 function snapshotFrame({ state, wake_at }: LiveFrame): FrameSnapshot {
   return { state, wake_at };
-}
-
-function releaseResults(run: FlowRun, committed: string[]): void {
-  for (const job_id of committed) {
-    run.uncommitted.delete(job_id);
-    if ((run.results.get(job_id)?.length ?? 0) > MAX_RECENT_RESULT_CHARS) run.results.delete(job_id);
-    else run.recent.push(job_id);
-  }
-  const more = run.recent.length - MAX_RECENT_RESULTS;
-  if (more > 0) for (const job_id of run.recent.splice(0, more)) run.results.delete(job_id);
 }

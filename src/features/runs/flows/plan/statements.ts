@@ -10,13 +10,34 @@ import { type FlowFrame, flowFrames } from "../../../code/flows/tables.ts";
 
 const placeholder = sql.placeholder;
 
-/** Increments the version of a run if it is still the one the plan started from. */
+/** The run's row, if its version is still the one that the plan started from. */
+const isUnchanged = and(
+  eq(flowFrames.job_id, placeholder("root_id")),
+  eq(flowFrames.version, placeholder("from")),
+);
+const nextVersion = sql`${flowFrames.version} + 1`;
+
+/** Increments the version of a run, unless it was changed. */
 export const claimVersion = prepareStatement<{ root_id: string; from: number }, { job_id: string }[]>(
   (q) =>
     q
       .update(flowFrames)
-      .set({ version: sql`${flowFrames.version} + 1` })
-      .where(and(eq(flowFrames.job_id, placeholder("root_id")), eq(flowFrames.version, placeholder("from"))))
+      .set({ version: nextVersion })
+      .where(isUnchanged)
+      .returning({ job_id: flowFrames.job_id }),
+  ({ root_id }) => [{ job_id: root_id }],
+);
+
+/** Does the same, and updates the run's own frame. */
+export const claimVersionAndUpdate = prepareStatement<
+  { root_id: string; from: number; state: FrameState; wake_at: Date | null },
+  { job_id: string }[]
+>(
+  (q) =>
+    q
+      .update(flowFrames)
+      .set({ version: nextVersion, state: placeholder("state"), wake_at: placeholder("wake_at") as never })
+      .where(isUnchanged)
       .returning({ job_id: flowFrames.job_id }),
   ({ root_id }) => [{ job_id: root_id }],
 );
