@@ -89,6 +89,12 @@ export function openPostgres(options: PostgresOptions): Database {
   }
 
   const groups = createGroupCommit(withClient, joinedOf, counters);
+  /** For writes of many rows: the others, such as completions of jobs, are committed beside them instead of after them. */
+  const largeGroups = createGroupCommit(withClient, joinedOf, counters);
+  const groupsFor = (calls: readonly BatchedCall[]) =>
+    calls.some(({ declared, parameters }) => declared.affectedRows(parameters as never) > 1)
+      ? largeGroups
+      : groups;
 
   async function run(on: QueryRunner | undefined, declared: AnyStatement, parameters: Values) {
     const { text, bind, numbers } = compiledOf(declared);
@@ -178,7 +184,8 @@ export function openPostgres(options: PostgresOptions): Database {
       if (committed) {
         await committed;
         countCommit(counters, 1, began);
-      } else if (calls.length > 0 && !(await groups.store({ calls, shares }))) throw new BatchMismatch();
+      } else if (calls.length > 0 && !(await groupsFor(calls).store({ calls, shares })))
+        throw new BatchMismatch();
       runEffects(effects);
       return value;
     } catch (cause) {
