@@ -151,6 +151,7 @@ export async function updateResource(
 /** Deletes the resource at a path. @throws NotFound, Forbidden */
 export async function deleteResource(ctx: WorkspaceContext, path: string): Promise<void> {
   await ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`resource ${ctx.caller.member.workspace_id} ${path}`);
     requireResourceWrite(ctx, await getResource(ctx, path, tx));
     await tx.delete(resources).where(whereResource(ctx, path));
   });

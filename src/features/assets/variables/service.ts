@@ -171,9 +171,8 @@ export async function updateVariable(
   const parameters: Record<string, string> = renamed === path ? {} : { new_path: renamed };
   return ctx.write({ resource: path, parameters }, async (tx) => {
     // In the same order for all callers, so that two renames never deadlock.
-    for (const each of [...new Set([path, renamed])].sort()) {
+    for (const each of [...new Set([path, renamed])].sort())
       await tx.lock(`variable ${member.workspace_id} ${each}`);
-    }
     const row = await getVariable(ctx, path, tx);
     requireVariableWrite(ctx, row);
     if (renamed !== path) {
@@ -215,6 +214,7 @@ export async function updateVariable(
 
 export async function deleteVariable(ctx: WorkspaceContext, path: string): Promise<void> {
   await ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`variable ${ctx.caller.member.workspace_id} ${path}`);
     requireVariableWrite(ctx, await getVariable(ctx, path, tx));
     await tx.delete(variables).where(whereVariable(ctx, path));
   });
