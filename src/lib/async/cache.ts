@@ -49,8 +49,11 @@ export class Cache<V> {
   /** Caches a value. @param ttl_ms overrides the cache's TTL */
   set(key: string, value: V, ttl_ms: number = this.#ttl_ms): void {
     this.#remove(key);
+    const weight = this.#weigh(key, value);
+    // It would evict all others, and then itself.
+    if (weight > this.#max) return;
     this.#entries.set(key, { value, until: ttl_ms === Infinity ? Infinity : this.#now() + ttl_ms });
-    this.#weight += this.#weigh(key, value);
+    this.#weight += weight;
     for (const oldest of this.#entries.keys()) {
       if (this.#weight <= this.#max) return;
       this.#remove(oldest);

@@ -61,10 +61,12 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
       await deleteDraftRow(tx, { workspace_id, kind: "script", path, created_by: ctx.username });
     const details = { resource: path, parameters: { hash: row.hash } };
     await ctx.audit(tx, previous ? { ...details, action: UPDATE_AUDIT } : details);
-    tx.afterCommit(() => {
-      invalidateScript(app, workspace_id, path, row.hash);
-      if (!row.ready) app.queue.wake();
-    });
+    if (!row.ready) {
+      tx.afterCommit(() => {
+        invalidateScript(app, workspace_id, path, row.hash);
+        app.queue.wake();
+      });
+    }
     return row.hash;
   });
 }

@@ -46,12 +46,13 @@ export interface DeployedScript {
   signature: SignatureSettings | undefined;
 }
 
-/** Weights in characters, since sources may have megabytes: a script has its source and some other fields. */
+/** Weights in characters, since sources and locks may have megabytes; a script has some other fields beside them. */
 const MAX_CACHED_CHARACTERS = 30_000_000;
 const OTHER_CHARACTERS = 2_000;
 
 const scriptCaches = memoizePerApp((_: App) => {
-  const weigh = (_: string, { version }: DeployedScript) => version.content.length + OTHER_CHARACTERS;
+  const weigh = (_: string, { version: { content, lock = "" } }: DeployedScript) =>
+    content.length + lock.length + OTHER_CHARACTERS;
   const createCache = () => new Cache<DeployedScript>({ max: MAX_CACHED_CHARACTERS, weigh });
   return { byPath: createCache(), byHash: createCache() };
 });

@@ -1,12 +1,17 @@
 /** Drafts of scripts, version history, searchable lists, and deletion. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
+  getCachedScriptByPath,
+  getDeployedScriptByHash,
+} from "../../../../src/features/code/scripts/versions.ts";
+import {
   type Answer,
   type Ask,
   deploy,
   expectOk,
   startTestServer,
   type TestServer,
+  until,
 } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -224,4 +229,14 @@ describe("deleting", () => {
     expect(rows.slice(-2).map(({ type }) => type)).toEqual(["DeleteScript", "DeleteScriptPath"]);
     await expectOk(admin("POST", "/w/acme/workspaces/edit_webhook", {}));
   });
+});
+
+test("a deployed script is looked up before its first call", async () => {
+  const { app } = server.server;
+  const hash = await make("u/ann/looked_up");
+  await until(
+    async () => getCachedScriptByPath(app, "acme", "u/ann/looked_up"),
+    "the script to be looked up",
+  );
+  expect(getDeployedScriptByHash(app, "acme", hash)).not.toBeInstanceOf(Promise);
 });
