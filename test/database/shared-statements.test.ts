@@ -61,7 +61,7 @@ describe("shared statements", () => {
     for (const { id, args } of rows) expect(args).toBe(`{"of":"${id} '\\"ü😀\\u0000"}`);
   });
 
-  test("an insert of many rows shares a commit and fails its own write only", async () => {
+  test("an insert of many rows shares a commit with others, and fails its own write only", async () => {
     const rows = (...names: string[]) =>
       db.write((tx) =>
         insertEqualJobs(tx, { ...full, args: `{"of":"${names[0]}"}`, started_at: MOMENT }, names),

@@ -1,7 +1,7 @@
 /**
  * Group commit on PostgreSQL: concurrent writes that consist of batched statements only are committed together. Each
  * statement runs once for the rows of all writes; writes that arrive during a commit join the next group. A write
- * resolves after the commit.
+ * resolves after the commit. Submissions of many jobs have groups of their own (`postgres.ts`).
  *
  * A group is atomic. If it fails, it is split in halves until the failing write is alone, which then runs separately.
  *
@@ -31,6 +31,8 @@ interface PendingRequest extends BatchRequest {
 }
 
 const MAX_WRITES = 256;
+/** Rows of a group after which it takes no more writes. */
+const MAX_ROWS = 4_000;
 
 /** Lock timeout of a group; the write that waits longer for a row then runs separately. */
 const LOCK_TIMEOUT_MS = 250;
@@ -70,8 +72,9 @@ export function createGroupCommit(
     // Lets the other writes of this turn of the event loop join.
     await new Promise<void>((resolve) => setImmediate(resolve));
     while (queue.length > 0) {
-      const group = queue.slice(0, MAX_WRITES);
-      queue = queue.slice(MAX_WRITES);
+      const count = countFitting(queue);
+      const group = queue.slice(0, count);
+      queue = queue.slice(count);
       await commit(group);
     }
     running = false;
@@ -148,6 +151,20 @@ export function createGroupCommit(
       });
     },
   };
+}
+
+/** Returns the number of rows that a write changes. */
+export function countRows(calls: readonly BatchedCall[]): number {
+  return calls.reduce((sum, { declared, parameters }) => sum + declared.affectedRows(parameters as never), 0);
+}
+
+/** Returns how many of these requests, from the first on, a group takes: at least one. */
+function countFitting(requests: readonly BatchRequest[]): number {
+  let rows = 0;
+  let count = 0;
+  while (count < Math.min(requests.length, MAX_WRITES) && rows < MAX_ROWS)
+    rows += countRows(requests[count++]!.calls);
+  return count;
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
  * A pool of PostgreSQL connections that keeps as few as possible busy: work goes to the first free one, and another is
  * opened while all are in use. PostgreSQL runs a process per connection, which plans each statement anew and has its own
- * caches: jobs complete a tenth faster on the two connections they need than on ten that take turns.
+ * caches: jobs complete a tenth faster on the two or three connections they need than on ten that take turns.
  *
  * Work is never bound to a connection that is not open yet: if PostgreSQL refuses further ones, the open ones serve it.
  */

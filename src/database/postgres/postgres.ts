@@ -19,7 +19,7 @@ import { readAside } from "./aside.ts";
 import { addBuilder, createBuilder } from "./builder.ts";
 import { openConnections } from "./connections.ts";
 import { BatchMismatch, isDeadlock, toStorageError } from "./errors.ts";
-import { type BatchedCall, createGroupCommit, SHARED_LOCK_SQL } from "./group-commit.ts";
+import { type BatchedCall, countRows, createGroupCommit, SHARED_LOCK_SQL } from "./group-commit.ts";
 import {
   type AnyStatement,
   type CompiledStatement,
@@ -89,12 +89,10 @@ export function openPostgres(options: PostgresOptions): Database {
   }
 
   const groups = createGroupCommit(withClient, joinedOf, counters);
-  /** For writes of many rows: the others, such as completions of jobs, are committed beside them instead of after them. */
+  /** For submissions of many jobs: other writes, such as completions, are committed beside them instead of after them. */
   const largeGroups = createGroupCommit(withClient, joinedOf, counters);
   const groupsFor = (calls: readonly BatchedCall[]) =>
-    calls.some(({ declared, parameters }) => declared.affectedRows(parameters as never) > 1)
-      ? largeGroups
-      : groups;
+    countRows(calls) > calls.length ? largeGroups : groups;
 
   async function run(on: QueryRunner | undefined, declared: AnyStatement, parameters: Values) {
     const { text, bind, numbers } = compiledOf(declared);
