@@ -64,8 +64,8 @@ export function resolveRunAs({ caller }: WorkspaceContext, { runs_as }: Submissi
 }
 
 /**
- * Stores the job, and wakes workers if it is queued. With a free slot the job is stored as running and dispatched after the commit,
- * which saves the claim.
+ * Stores the job, and wakes workers if it is queued. With a free slot the job is stored as running and dispatched after
+ * the commit, which saves the claim.
  * @throws Unavailable while draining, Forbidden for a tag that the token may not run, BadRequest for a job_id that
  * exists
  */

@@ -210,12 +210,13 @@ test("due jobs run by priority; jobs of the far future, a long queue or a lost t
 }, 60_000);
 
 test("a flow that finds no free slot starts its first step when a slot is free", async () => {
-  await deploy(ask, "acme", "u/admin/slow", "export const main = () => Bun.sleep(500)");
+  await deploy(ask, "acme", "u/admin/slow", "export const main = () => Bun.sleep(3_000)");
   const slow = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/slow", {}))).text;
   const content = "export const main = () => 'ran'";
   const module = { id: "a", value: { type: "rawscript", language: "bun", content, input_transforms: {} } };
   const flow = { path: "u/admin/flow", summary: "", value: { modules: [module] } };
   await expectOk(ask("POST", "/w/acme/flows/create", flow));
-  expect((await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/f/u/admin/flow", {}))).json()).toBe("ran");
-  await completed(slow);
+  const run = (await expectOk(ask("POST", "/w/acme/jobs/run/f/u/admin/flow", {}))).text;
+  expect((await ask("GET", `/w/acme/jobs_u/completed/get/${slow}`)).status).toBe(404);
+  expect((await completed(run)).result).toBe("ran");
 });

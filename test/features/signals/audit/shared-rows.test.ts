@@ -1,5 +1,6 @@
 /** Entries of calls that were committed together: each is found as if it had a row of its own. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { auditInsert } from "../../../../src/features/signals/audit/rows.ts";
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -81,20 +82,22 @@ test("the export has every entry, oldest first", async () => {
 });
 
 test("changes that are committed together are listed in their order", async () => {
-  const create = () =>
-    admin("POST", "/w/acme/variables/create", {
-      path: "u/admin/now_and_then",
-      value: "x",
-      is_secret: false,
-      description: "",
+  const { db } = server.server.app;
+  const change = (action_kind: "Create" | "Delete") =>
+    db.write(async (tx) => {
+      await tx.addToLog(auditInsert, {
+        timestamp: new Date(),
+        workspace_id: "acme",
+        username: "admin",
+        email: "admin@example.org",
+        audit: { operation: "variables.test", action_kind },
+        resource: "u/admin/now_and_then",
+        parameters: undefined,
+      });
     });
-  const remove = () => admin("DELETE", "/w/acme/variables/delete/u/admin/now_and_then");
-  // Of a creation and a deletion, one fails if the order is the other.
-  await Promise.all(Array.from({ length: 60 }, (_, n) => (n % 2 === 0 ? create() : remove())));
-  const entries: { action_kind: string }[] = (
-    await expectOk(admin("GET", "/w/acme/audit/list?resource=u/admin/now_and_then&per_page=100"))
-  ).json();
-  const kinds = entries.map(({ action_kind }) => action_kind).reverse();
-  expect(kinds.length).toBeGreaterThan(3);
-  expect(kinds).toEqual(kinds.map((_, n) => (n % 2 === 0 ? "Create" : "Delete")));
+  const kinds = ["Create", "Delete", "Create", "Delete", "Create"] as const;
+  await Promise.all(kinds.map(change));
+  const path = "/w/acme/audit/list?resource=u/admin/now_and_then";
+  const entries: { action_kind: string }[] = (await expectOk(admin("GET", path))).json();
+  expect(entries.map(({ action_kind }) => action_kind).reverse()).toEqual([...kinds]);
 });

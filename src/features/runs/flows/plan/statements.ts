@@ -28,7 +28,7 @@ export const claimVersion = prepareStatement<{ root_id: string; from: number }, 
   ({ root_id }) => [{ job_id: root_id }],
 );
 
-/** Does the same, and updates the run's own frame. */
+/** Increments the version of a run and updates its own frame, unless it was changed. */
 export const claimVersionAndUpdate = prepareStatement<
   { root_id: string; from: number; state: FrameState; wake_at: Date | null },
   { job_id: string }[]
