@@ -19,6 +19,9 @@ const START_TIMEOUT_MS = 120_000;
 /** n8n needs a newer version than some machines have. */
 const NODE = "22.21.1";
 
+/** Packages that packages of n8n expect beside them; it does not start with other versions. */
+const PEERS_OF_N8N = { "@opentelemetry/api": "1.9.0", "@opentelemetry/core": "2.1.0" };
+
 /** Installs packages. @throws if they are unavailable */
 async function install(name: string, manifest: object): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), `svc-bench-${name}-`));
@@ -113,8 +116,8 @@ export async function startNodeRed(): Promise<WorkflowPeer> {
 
 export async function startN8n(): Promise<WorkflowPeer> {
   const folder = await install("n8n", {
-    overrides: { xlsx: "0.18.5" },
-    dependencies: { n8n: "2.8.4", node: NODE },
+    overrides: { xlsx: "0.18.5", "@langchain/core": "1.4.0" },
+    dependencies: { n8n: "2.8.4", node: NODE, ...PEERS_OF_N8N },
   });
   const port = await freePort();
   const node = (name: string, type: string, version: number, parameters: object, x: number) => ({
