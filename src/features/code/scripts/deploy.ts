@@ -61,6 +61,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
       await deleteDraftRow(tx, { workspace_id, kind: "script", path, created_by: ctx.username });
     const details = { resource: path, parameters: { hash: row.hash } };
     await ctx.audit(tx, previous ? { ...details, action: UPDATE_AUDIT } : details);
+    // A ready version was announced above, which invalidates the cache and then looks the version up.
     if (!row.ready) {
       tx.afterCommit(() => {
         invalidateScript(app, workspace_id, path, row.hash);
