@@ -115,7 +115,9 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     app.clock = clock.now;
     app.bus = await openClusterBus(db, log, role === "all" || role === "worker");
     parts.add("bus", () => app.bus.stop());
-    app.events.onAnyFinished(({ id }) => app.bus.publish("ended", id));
+    app.events.onAnyFinished(({ id }) => {
+      if (app.bus.hasPeers()) app.bus.publish("ended", id);
+    });
     startInvalidations(app);
     serveQueries(app);
     app.settings = await openSettings(app);

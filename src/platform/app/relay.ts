@@ -5,6 +5,11 @@ export interface ClusterBus {
    * the message.
    */
   publish(topic: string, ...words: string[]): void;
+  /**
+   * Whether another server may be listening. While none is, messages that only concern jobs awaited elsewhere need not
+   * be published; those awaited are also polled (runs/follow/remote-completions.ts).
+   */
+  hasPeers(): boolean;
   /** Subscribes to a topic's messages from other servers. */
   subscribe(topic: string, listener: (...words: string[]) => void): void;
   /** Subscribes to possible message loss; called again and again while it lasts. */

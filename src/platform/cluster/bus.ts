@@ -24,7 +24,8 @@ const MAX_PAYLOAD_BYTES = 7_800;
 /** Bytes of the brackets, quotes and commas around the messages of one payload. */
 const ENVELOPE_BYTES = 5;
 /**
- * Interval at which each server sends itself a message, and the silence after which it assumes that messages are lost.
+ * Interval at which each server sends a message to itself and the others, and the silence after which it assumes that
+ * messages are lost, or that there are no others.
  */
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const SILENCE_TIMEOUT_MS = 7_000;
@@ -36,13 +37,20 @@ const HEARTBEAT_TOPIC = "beat";
 const MISSED_TOPIC = "gap";
 
 /** The bus of a process that does not share its database. */
-export const noopBus: ClusterBus = { publish() {}, subscribe() {}, onMissed() {}, async stop() {} };
+export const noopBus: ClusterBus = {
+  publish() {},
+  hasPeers: () => false,
+  subscribe() {},
+  onMissed() {},
+  async stop() {},
+};
 
 /** Opens the connection for messages between servers. @param listens false for CLI commands, which only publish */
 export async function openClusterBus(db: Database, log: Log, listens: boolean): Promise<ClusterBus> {
   const { channel } = db;
   if (!channel) return noopBus;
   const me = createRandomText(8);
+  const ownPrefix = `["${me}",`;
   const listeners = new Map<string, ((...words: string[]) => void)[]>();
   const gapListeners: (() => void)[] = [];
   /** JSON of one message each. A set, because duplicates need to be sent once only. */
@@ -50,6 +58,7 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
   let telling: Promise<void> | undefined;
   let stopped = false;
   let heardAt = performance.now();
+  let peerHeardAt = Number.NEGATIVE_INFINITY;
 
   function tell(topic: string, ...words: string[]): void {
     if (pending.size >= MAX_PENDING_MESSAGES) pending = new Set([JSON.stringify([MISSED_TOPIC])]);
@@ -87,23 +96,28 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
       if (bytes > MAX_PAYLOAD_BYTES && messages.length > 0) break;
       messages.push(message);
     }
-    return { text: `["${me}",${messages.join(",")}]`, messages };
+    return { text: `${ownPrefix}${messages.join(",")}]`, messages };
   }
 
+  const hasPeers = () => !listens || performance.now() - peerHeardAt < SILENCE_TIMEOUT_MS;
+
   function hear(payload: string): void {
-    const told = parsePayload(payload);
-    if (!told) {
+    if (payload.startsWith(ownPrefix)) {
+      heardAt = performance.now();
+      return;
+    }
+    const messages = parsePayload(payload);
+    if (!messages) {
       log.warn(
         { bytes: payload.length },
         `another client sends messages on the database's channel "${CHANNEL}"`,
       );
       return;
     }
-    if (told.from === me) {
-      heardAt = performance.now();
-      return;
-    }
-    for (const [topic, ...words] of told.messages) {
+    // A server that has just started learns at once that this one exists.
+    if (!hasPeers()) tell(HEARTBEAT_TOPIC);
+    peerHeardAt = performance.now();
+    for (const [topic, ...words] of messages) {
       if (topic === MISSED_TOPIC) gap();
       for (const hearer of listeners.get(topic!) ?? []) hearer(...words);
     }
@@ -139,9 +153,13 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
       },
     },
   );
-  if (listens) await beat.start();
+  if (listens) {
+    tell(HEARTBEAT_TOPIC);
+    await beat.start();
+  }
   return {
     publish: tell,
+    hasPeers,
     subscribe(topic, hearer) {
       listeners.set(topic, [...(listeners.get(topic) ?? []), hearer]);
     },
@@ -156,10 +174,10 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
 }
 
 /** Returns undefined for payloads not written by a server: any client of the database may NOTIFY this channel. */
-function parsePayload(payload: string): { from: string; messages: string[][] } | undefined {
+function parsePayload(payload: string): string[][] | undefined {
   try {
     const [from, ...messages] = JSON.parse(payload) as [string, ...string[][]];
-    return typeof from === "string" && messages.every(Array.isArray) ? { from, messages } : undefined;
+    return typeof from === "string" && messages.every(Array.isArray) ? messages : undefined;
   } catch {
     return undefined;
   }
