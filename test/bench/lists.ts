@@ -19,6 +19,9 @@ interface Figure {
 
 const FEW = 1_000;
 const MANY = 1_000_000;
+const PASSES = 10;
+/** Calls at the start of a page's turn that are not counted: the page before it may still be cleaned up after. */
+const WARM_UP_ROUNDS = 3;
 
 /** Pages that an index serves, or that are full after a few rows: one row in ten or twenty matches. */
 const PAGES = {
@@ -58,11 +61,8 @@ export async function lists(scale = 1): Promise<Figure[]> {
   const few = await beside(FEW);
   const many = await beside(MANY);
   try {
-    const rounds = Math.max(10, Math.round(100 * scale));
-    const figures: Figure[] = [];
-    for (const [name, path] of Object.entries(PAGES)) {
-      figures.push(pageFigure(name, await alternating(few, many, path, rounds)));
-    }
+    const rounds = Math.max(PASSES, Math.round(200 * scale));
+    const figures = await measurePages(few, many, rounds);
     for (const [name, path] of Object.entries(SCANS)) {
       figures.push(scanFigure(name, await scan(few, path), await scan(many, path)));
     }
@@ -103,16 +103,31 @@ function scanFigure(name: string, few: Scan, many: Scan): Figure {
   };
 }
 
-/** Calls both alternately, under the same load. @returns medians, in ms */
-async function alternating(few: Bench, many: Bench, path: string, rounds: number) {
-  const took = { few: [] as number[], many: [] as number[] };
-  for (let round = -5; round < rounds; round++) {
+interface Times {
+  few: number[];
+  many: number[];
+}
+
+/**
+ * Measures each page in several passes over all pages, so that a second in which one server is slower does not decide
+ * about a page.
+ */
+async function measurePages(few: Bench, many: Bench, rounds: number): Promise<Figure[]> {
+  const pages = Object.entries(PAGES).map(([name, path]) => ({ name, path, took: { few: [], many: [] } as Times }));
+  for (let pass = 0; pass < PASSES; pass++) {
+    for (const { path, took } of pages) await addTimes(few, many, path, rounds / PASSES, took);
+  }
+  return pages.map(({ name, took }) => pageFigure(name, { few: median(took.few), many: median(took.many) }));
+}
+
+/** Calls both alternately, under the same load, and adds how long they took, in ms. */
+async function addTimes(few: Bench, many: Bench, path: string, rounds: number, took: Times): Promise<void> {
+  for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     const one = { few: await timed(() => few.get(path)), many: await timed(() => many.get(path)) };
     if (round < 0) continue;
     took.few.push(one.few);
     took.many.push(one.many);
   }
-  return { few: median(took.few), many: median(took.many) };
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {

@@ -36,6 +36,9 @@ const LOCAL = {
   failJobBatchDelay: 0,
 };
 
+/** The shortest polling that it accepts (its default takes one job every two seconds), and many jobs at once. */
+const BOSS = { workers: 8, options: { pollingIntervalSeconds: 0.5, batchSize: 500 } };
+
 async function graphile(connectionString: string, settings: object): Promise<Queue> {
   const { Logger, makeWorkerUtils, run } = await import("graphile-worker");
   const logger = new Logger(() => () => {});
@@ -64,7 +67,7 @@ async function pgBoss(connectionString: string): Promise<Queue> {
   const boss = new PgBoss({ connectionString });
   await boss.start();
   await boss.createQueue(QUEUE);
-  await boss.work(QUEUE, async () => {});
+  for (let worker = 0; worker < BOSS.workers; worker++) await boss.work(QUEUE, BOSS.options, async () => {});
   return {
     add: () => boss.send(QUEUE, PAYLOAD),
     left: `SELECT count(*) AS left FROM pgboss.job WHERE name = '${QUEUE}' AND state < 'completed'`,
