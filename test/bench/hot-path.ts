@@ -5,13 +5,11 @@
  *     bun test/bench/hot-path.ts        by itself, after `bun run build`
  */
 import { type Figure, median, ms, perSecond, printFigures } from "./tools/figures.ts";
-import { type Bench, load, startPrototype, startServer } from "./tools/processes.ts";
+import { type Bench, load, startPrototype, startServer, WARM_UP_CALLS } from "./tools/processes.ts";
 
 const BODY = '{"name":"Bob"}';
 const SCRIPT = "export function main(name: string) {\n  return { hello: name };\n}\n";
 const MANY = 64;
-/** Calls after which the runtime has compiled hot functions, as on a server that has been up for a minute. */
-const WARM_UP = 60_000;
 const ROUNDS = 5;
 
 /** @param scale share of the requests that is made, for a quick look */
@@ -45,8 +43,8 @@ async function synchronous(
 ): Promise<Figure[]> {
   const call = callOf(server, "run_wait_result");
   const floor = { url: prototype, body: BODY };
-  await load({ ...call, connections: MANY, requests: times(WARM_UP) });
-  await load({ ...floor, connections: MANY, requests: times(WARM_UP) });
+  await load({ ...call, connections: MANY, requests: times(WARM_UP_CALLS) });
+  await load({ ...floor, connections: MANY, requests: times(WARM_UP_CALLS) });
   const many: [ours: number, floor: number][] = [];
   const above: number[] = [];
   const lone: [ours: number, floor: number][] = [];

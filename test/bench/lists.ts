@@ -113,7 +113,11 @@ interface Times {
  * about a page.
  */
 async function measurePages(few: Bench, many: Bench, rounds: number): Promise<Figure[]> {
-  const pages = Object.entries(PAGES).map(([name, path]) => ({ name, path, took: { few: [], many: [] } as Times }));
+  const pages = Object.entries(PAGES).map(([name, path]) => ({
+    name,
+    path,
+    took: { few: [], many: [] } as Times,
+  }));
   for (let pass = 0; pass < PASSES; pass++) {
     for (const { path, took } of pages) await addTimes(few, many, path, rounds / PASSES, took);
   }

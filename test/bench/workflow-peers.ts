@@ -5,14 +5,12 @@
  *     bun test/bench/workflow-peers.ts        by itself, after `bun run build`
  */
 import { type Figure, ms, perSecond, printFigures } from "./tools/figures.ts";
-import { load, startServer } from "./tools/processes.ts";
+import { load, startServer, WARM_UP_CALLS } from "./tools/processes.ts";
 import { startN8n, startNodeRed, type WorkflowPeer } from "./tools/workflow-peers.ts";
 
 const SCRIPT = "export function main(name: string) {\n  return { hello: name };\n}\n";
 const BODY = '{"name":"Bob"}';
 const MANY = 64;
-/** Calls after which the runtimes have compiled hot functions, as on a server that has been up for a minute. */
-const WARM_UP = 60_000;
 
 interface Rates {
   per_second: number;
@@ -27,7 +25,7 @@ async function measure(
 ): Promise<Rates> {
   const call = { url, body: BODY, headers };
   const times = (count: number) => Math.max(20, Math.round((slow ? count / 20 : count) * scale));
-  await load({ ...call, connections: MANY, requests: times(WARM_UP) });
+  await load({ ...call, connections: MANY, requests: times(WARM_UP_CALLS) });
   const { per_second } = await load({ ...call, connections: MANY, requests: times(20_000) });
   const { p50_ms } = await load({ ...call, connections: 1, requests: times(2_000) });
   return { per_second, p50_ms };

@@ -6,6 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Plan, Report } from "./load.ts";
 
+/** Calls after which a runtime has compiled hot functions, as on a server that has been up for a minute. */
+export const WARM_UP_CALLS = 60_000;
 export const EXECUTABLE = join(import.meta.dir, "../../../dist/svc");
 const ECHO =
   "const s = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: async (r) => Response.json(await r.json()) }); console.log(s.port)";

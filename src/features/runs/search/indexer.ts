@@ -94,8 +94,12 @@ export async function fillSearchIndex(app: App, now: Date, stopping?: AbortSigna
   // After this read barrier, all rows read are on disk.
   await app.db.write(async () => {}, { lazy: true });
   if (size > 0) {
-    const index = async () => (await indexBatch(app, size, until)) && (await trimOldest(app, size));
-    await repeatGently(app.db, async () => isValid() && index(), stopping);
+    const index = async () => {
+      if (!isValid() || !(await indexBatch(app, size, until))) return false;
+      await trimOldest(app, size);
+      return true;
+    };
+    await repeatGently(app.db, index, stopping);
   }
   let excess = await countExcess(app, size);
   await repeatGently(
@@ -215,15 +219,14 @@ async function countExcess(app: App, size: number): Promise<number> {
   return rows - counted.most;
 }
 
-/** Deletes some rows if the limit is exceeded by far: much has completed since the last pass. @returns true */
-async function trimOldest(app: App, size: number): Promise<true> {
+/** Deletes some rows if the limit is exceeded by far: much has completed since the last pass. */
+async function trimOldest(app: App, size: number): Promise<void> {
   const counted = sizeOf(app);
   counted.most ??= await countRows(app);
   if (counted.most > size * (1 + EXCESS_SHARE_OF_PASS)) {
     await deleteOldest(app, 2 * BATCH_SIZE);
     counted.most -= 2 * BATCH_SIZE;
   }
-  return true;
 }
 
 async function countRows({ db }: App): Promise<number> {

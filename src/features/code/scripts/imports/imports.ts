@@ -175,8 +175,15 @@ function toImportedScript({
   return { path, language: requireRuntime(language), content };
 }
 
-const MAX_CACHED = 2_000;
-const importCache = memoizePerApp((_: App) => new Cache<ImportedScript>({ max: MAX_CACHED }));
+/** Maximum characters of sources and keys in the cache. */
+const MAX_CACHED_CHARACTERS = 10_000_000;
+const importCache = memoizePerApp(
+  (_: App) =>
+    new Cache<ImportedScript>({
+      max: MAX_CACHED_CHARACTERS,
+      weigh: (key, { path, content }) => key.length + path.length + content.length,
+    }),
+);
 
 /** Loads the sources of pinned imports. @throws BadRequest if a version was deleted */
 export function loadImports(app: App, workspace_id: string, pins: PinnedImport[]): Promise<ImportedScript[]> {
