@@ -20,7 +20,7 @@ interface Figure {
 const FEW = 1_000;
 const MANY = 1_000_000;
 const PASSES = 10;
-/** Calls at the start of a page's turn that are not counted: the page before it may still be cleaned up after. */
+/** Rounds of a page in each pass that are not counted: garbage of the page before it may still be collected. */
 const WARM_UP_ROUNDS = 3;
 
 /** Pages that an index serves, or that are full after a few rows: one row in ten or twenty matches. */
@@ -119,18 +119,29 @@ async function measurePages(few: Bench, many: Bench, rounds: number): Promise<Fi
     took: { few: [], many: [] } as Times,
   }));
   for (let pass = 0; pass < PASSES; pass++) {
-    for (const { path, took } of pages) await addTimes(few, many, path, rounds / PASSES, took);
+    for (const { path, took } of pages) await measurePass(few, many, path, rounds / PASSES, took);
   }
   return pages.map(({ name, took }) => pageFigure(name, { few: median(took.few), many: median(took.many) }));
 }
 
-/** Calls both alternately, under the same load, and adds how long they took, in ms. */
-async function addTimes(few: Bench, many: Bench, path: string, rounds: number, took: Times): Promise<void> {
+/** Calls both alternately, each of them first in every other round, and adds how long they took, in ms. */
+async function measurePass(
+  few: Bench,
+  many: Bench,
+  path: string,
+  rounds: number,
+  took: Times,
+): Promise<void> {
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-    const one = { few: await timed(() => few.get(path)), many: await timed(() => many.get(path)) };
-    if (round < 0) continue;
-    took.few.push(one.few);
-    took.many.push(one.many);
+    const servers = [
+      { server: few, times: took.few },
+      { server: many, times: took.many },
+    ];
+    if (round % 2 === 0) servers.reverse();
+    for (const { server, times } of servers) {
+      const spent = await timed(() => server.get(path));
+      if (round >= 0) times.push(spent);
+    }
   }
 }
 

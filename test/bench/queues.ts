@@ -38,7 +38,7 @@ const TARGETS: Record<Peer, Target> = {
     least: 0.7,
     most: 10_000,
   },
-  "pg-boss": { name: "pg-boss with short polling and batches", least: 1, most: 10_000 },
+  "pg-boss": { name: "pg-boss with workers that are woken, and batches", least: 1, most: 10_000 },
 };
 
 const ROUNDS = 5;

@@ -6,8 +6,8 @@ export interface ClusterBus {
    */
   publish(topic: string, ...words: string[]): void;
   /**
-   * Whether another server may be listening. While none is, messages that only concern jobs awaited elsewhere need not
-   * be published; those awaited are also polled (runs/follow/remote-completions.ts).
+   * Whether another server may be listening. While none is, completions of jobs need not be published. Jobs that are
+   * awaited elsewhere are polled too (runs/follow/remote-completions.ts).
    */
   hasPeers(): boolean;
   /** Subscribes to a topic's messages from other servers. */

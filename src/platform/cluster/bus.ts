@@ -1,6 +1,6 @@
 /**
- * Messages between servers that share a PostgreSQL database, over LISTEN/NOTIFY: new jobs, completed jobs, cache
- * invalidations. Messages are sent after the commit and batched into one NOTIFY.
+ * Messages between servers that share a PostgreSQL database, over LISTEN/NOTIFY: new jobs, cache invalidations, and
+ * completed jobs unless there is no other server. Messages are sent after the commit and batched into one NOTIFY.
  *
  * Delivery is best effort. When messages may have been missed (a broken connection, or own messages that do not come
  * back), `onMissed` handlers re-read their state. Stale state therefore lasts at most `SILENCE_TIMEOUT_MS` plus one
@@ -23,11 +23,12 @@ const CHANNEL = "svc";
 const MAX_PAYLOAD_BYTES = 7_800;
 /** Bytes of the brackets, quotes and commas around the messages of one payload. */
 const ENVELOPE_BYTES = 5;
-/**
- * Interval at which each server sends a message to itself and the others, and the silence after which it assumes that
- * messages are lost, or that there are no others.
- */
+/** Interval at which each server sends a message to the others and itself. */
 const HEARTBEAT_INTERVAL_MS = 2_000;
+/**
+ * A server that has not heard itself for this long assumes that messages are lost; one that has heard no other, that
+ * there is none.
+ */
 const SILENCE_TIMEOUT_MS = 7_000;
 /** Wait between attempts to publish while the database cannot be reached. */
 const RETRY_INTERVAL_MS = 500;
@@ -58,7 +59,8 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
   let telling: Promise<void> | undefined;
   let stopped = false;
   let heardAt = performance.now();
-  let peerHeardAt = Number.NEGATIVE_INFINITY;
+  /** When another server was heard, or may have been missed. */
+  let peerHeardAt = performance.now();
 
   function tell(topic: string, ...words: string[]): void {
     if (pending.size >= MAX_PENDING_MESSAGES) pending = new Set([JSON.stringify([MISSED_TOPIC])]);
@@ -99,7 +101,8 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
     return { text: `${ownPrefix}${messages.join(",")}]`, messages };
   }
 
-  const hasPeers = () => !listens || performance.now() - peerHeardAt < SILENCE_TIMEOUT_MS;
+  /** The silence of others counts only as long as the own messages arrive. */
+  const hasPeers = () => !listens || heardAt - peerHeardAt < SILENCE_TIMEOUT_MS;
 
   function hear(payload: string): void {
     if (payload.startsWith(ownPrefix)) {
@@ -114,8 +117,6 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
       );
       return;
     }
-    // A server that has just started learns at once that this one exists.
-    if (!hasPeers()) tell(HEARTBEAT_TOPIC);
     peerHeardAt = performance.now();
     for (const [topic, ...words] of messages) {
       if (topic === MISSED_TOPIC) gap();
@@ -124,6 +125,7 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
   }
 
   function gap(): void {
+    peerHeardAt = performance.now();
     for (const look of gapListeners) look();
   }
 
@@ -154,6 +156,7 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
     },
   );
   if (listens) {
+    // So that a server that was alone publishes completions from now on.
     tell(HEARTBEAT_TOPIC);
     await beat.start();
   }

@@ -36,8 +36,12 @@ const LOCAL = {
   failJobBatchDelay: 0,
 };
 
-/** The shortest polling that it accepts (its default takes one job every two seconds), and many jobs at once. */
-const BOSS = { workers: 8, options: { pollingIntervalSeconds: 0.5, batchSize: 500 } };
+/** By default, pg-boss takes one job every two seconds. Here, each job that is enqueued wakes one of several workers. */
+const PG_BOSS = {
+  max_connections: 25,
+  workers: 8,
+  options: { pollingIntervalSeconds: 0.5, batchSize: 100 },
+};
 
 async function graphile(connectionString: string, settings: object): Promise<Queue> {
   const { Logger, makeWorkerUtils, run } = await import("graphile-worker");
@@ -64,12 +68,18 @@ async function graphile(connectionString: string, settings: object): Promise<Que
 
 async function pgBoss(connectionString: string): Promise<Queue> {
   const { default: PgBoss } = await import("pg-boss");
-  const boss = new PgBoss({ connectionString });
+  const boss = new PgBoss({ connectionString, max: PG_BOSS.max_connections });
   await boss.start();
   await boss.createQueue(QUEUE);
-  for (let worker = 0; worker < BOSS.workers; worker++) await boss.work(QUEUE, BOSS.options, async () => {});
+  const workers: string[] = [];
+  while (workers.length < PG_BOSS.workers)
+    workers.push(await boss.work(QUEUE, PG_BOSS.options, async () => {}));
+  let sent = 0;
   return {
-    add: () => boss.send(QUEUE, PAYLOAD),
+    async add() {
+      await boss.send(QUEUE, PAYLOAD);
+      boss.notifyWorker(workers[sent++ % workers.length]!);
+    },
     left: `SELECT count(*) AS left FROM pgboss.job WHERE name = '${QUEUE}' AND state < 'completed'`,
     stop: () => boss.stop({ graceful: false }),
   };

@@ -6,7 +6,10 @@ import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { findEarlyResult } from "../flows/status/early-return.ts";
 
-/** Poll for lost completion messages, which bounds the wait even if the other server's connection breaks. */
+/**
+ * Poll for completions whose message was lost, or not sent because the other server did not know of this one yet. It
+ * bounds the wait even if the other server's connection breaks.
+ */
 const POLL_INTERVAL_MS = 5_000;
 /** Jobs read by one query. */
 const BATCH_SIZE = 500;
