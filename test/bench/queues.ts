@@ -32,9 +32,9 @@ interface Target {
 
 const TARGETS: Record<Peer, Target> = {
   graphile: { name: "graphile-worker", least: 1, most: 2_000 },
-  "graphile-local": { name: "graphile-worker with local queue and batches", least: 0.5, most: 2_000 },
+  "graphile-local": { name: "graphile-worker with local queue", least: 0.5, most: 2_000 },
   "graphile-bulk": {
-    name: `the same, both enqueued in calls of ${BULK.a_call}`,
+    name: `graphile-worker with local queue, ${BULK.a_call} enqueued a call`,
     least: 0.7,
     most: 10_000,
   },
