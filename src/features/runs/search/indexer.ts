@@ -223,10 +223,10 @@ async function countExcess(app: App, size: number): Promise<number> {
 async function trimOldest(app: App, size: number): Promise<void> {
   const counted = sizeOf(app);
   counted.most ??= await countRows(app);
-  if (counted.most > size * (1 + EXCESS_SHARE_OF_PASS)) {
-    await deleteOldest(app, 2 * BATCH_SIZE);
-    counted.most -= 2 * BATCH_SIZE;
-  }
+  if (counted.most <= size * (1 + EXCESS_SHARE_OF_PASS)) return;
+  const rows = Math.min(counted.most - size, 2 * BATCH_SIZE);
+  await deleteOldest(app, rows);
+  counted.most -= rows;
 }
 
 async function countRows({ db }: App): Promise<number> {

@@ -155,6 +155,28 @@ test("the index contains the newest jobs only; older ones are found without it",
   expect(await find("old24")).toHaveLength(11);
 });
 
+test("an index that grows far beyond its limit in one pass keeps the newest jobs", async () => {
+  const { db } = server.server.app;
+  const start = Date.now() - 400 * HOUR;
+  const insertJobs = (from: number, to: number) =>
+    db.write(async (tx) => {
+      for (let n = from; n < to; n++) {
+        const row = completedRow(idOf(n), new Date(start + n * 1_000), { args: `{"x":"grown${n}"}` });
+        await tx.insert(jobs).values(row);
+      }
+    });
+  await db.write((tx) => tx.delete(jobs));
+  await resize(0);
+  await insertJobs(0, 60);
+  await limit(100);
+  await fill();
+  await insertJobs(60, 260);
+  await resize(100);
+  expect(await indexed("grown160")).toEqual([idOf(160)]);
+  expect(await indexed("grown159")).toEqual([]);
+  expect(await find("grown59")).toEqual([idOf(59)]);
+});
+
 test("retention and deleting the workspace empty the index", async () => {
   await limit(100);
   const other = await server.workspace("gone");
