@@ -11,14 +11,15 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 test.each([
-  ["variables", { value: "x", is_secret: false, description: "" }],
-  ["resources", { value: {}, resource_type: "any", description: "" }],
-])("of concurrent deletions in %s one succeeds", async (noun, body) => {
+  ["variables", "variables", "path", { value: "x", is_secret: false, description: "" }],
+  ["resources", "resources", "path", { value: {}, resource_type: "any", description: "" }],
+  ["resource_types", "resources/type", "name", { schema: {}, description: "" }],
+])("of concurrent deletions in %s one succeeds", async (noun, url, key, body) => {
   const rounds = 6;
   for (let round = 0; round < rounds; round++) {
-    const path = `u/admin/once_${round}`;
-    await expectOk(ask("POST", `/w/acme/${noun}/create`, { path, ...body }));
-    const remove = () => ask("DELETE", `/w/acme/${noun}/delete/${path}`);
+    const id = key === "path" ? `u/admin/once_${round}` : `once_${round}`;
+    await expectOk(ask("POST", `/w/acme/${url}/create`, { [key]: id, ...body }));
+    const remove = () => ask("DELETE", `/w/acme/${url}/delete/${id}`);
     const answers = await Promise.all(Array.from({ length: 20 }, remove));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(404)]);
   }

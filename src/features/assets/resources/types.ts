@@ -158,6 +158,7 @@ export async function updateResourceType(
 export async function deleteResourceType(ctx: WorkspaceContext, name: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   await ctx.write({ resource: name }, async (tx) => {
+    await tx.lock(`resource type ${workspace_id} ${name}`);
     const row = await findTypeRow(tx, workspace_id, name);
     if (!row) throw new NotFound(`resource type ${name} among those of workspace ${workspace_id} itself`);
     requireTypeAuthor(ctx, row);

@@ -186,8 +186,8 @@ export class Plan {
   }
 
   /**
-   * Writes the plan. The run's version is claimed first, with its own frame: concurrent transitions wait there, so none holds a job's row
-   * while it waits for the version, which prevents deadlocks.
+   * Writes the plan. The run's version is claimed first, with its own frame: concurrent transitions wait there, so none
+   * holds a job's row while it waits for the version, which prevents deadlocks.
    * @param work stores the rows that belong to the plan; false: the job was completed elsewhere
    * @throws FlowConflict if the run was changed since it was read, JobAlreadyEnded, StaleCiphertext
    */
